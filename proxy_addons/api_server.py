@@ -11,11 +11,12 @@ import aiohttp
 
 from staleproof.core.engine.snapshot import target_at
 from staleproof.core.history.request import ApiRequest
+from staleproof.core.times import ANSWER_SECONDS
 
 from .upstream import Line, Lines
 
 _PASSED_ON = ("authorization", "accept", "user-agent", "impersonate-user", "impersonate-group")
-_LIMIT = aiohttp.ClientTimeout(total=60)
+_LIMIT = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
 _OF_ONE_OBJECT = re.compile(r"as=PartialObjectMetadata(?!List)")
 
 

@@ -18,6 +18,8 @@ from mitmproxy.options import Options
 from mitmproxy.proxy import server
 from mitmproxy.proxy.mode_specs import ProxyMode
 
+from staleproof.core.times import LAST_WORDS_SECONDS, SHUTDOWN_SECONDS
+
 from .api_server import ApiServer
 from .connections import Connections
 from .control import application
@@ -32,7 +34,6 @@ from .traffic import Identities, Traffic
 BROKEN = 3
 """The exit code once a part has failed."""
 _NEVER = 10**7
-_LAST_WORDS_SECONDS = 2.0
 OPTIONS = {"http2": False, "connection_strategy": "lazy", "websocket": False}
 """HTTP/1.1 alone gives each watch its own client connection; upgraded connections pass as raw TCP."""
 
@@ -83,7 +84,7 @@ class ControlServer:
 
     async def running(self) -> None:
         # A handler is cancelled as soon as its caller has left: that is how the end of a runner is noticed.
-        runner = web.AppRunner(self._api, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
+        runner = web.AppRunner(self._api, access_log=None, shutdown_timeout=SHUTDOWN_SECONDS, handler_cancellation=True)
         await runner.setup()
         await web.TCPSite(runner, self._settings.control_host, self._settings.control_port).start()
         self._on_ready(runner.addresses[0][1])
@@ -120,7 +121,7 @@ def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], No
 async def last_words(state: ProxyState) -> None:
     """Let the readers have what happened last, but do not wait for one that does not read."""
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(state.journal.read(), _LAST_WORDS_SECONDS)
+        await asyncio.wait_for(state.journal.read(), LAST_WORDS_SECONDS)
 
 
 def listen_on_tcp_alone(mode: str) -> None:

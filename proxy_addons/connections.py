@@ -12,8 +12,9 @@ from mitmproxy import ctx, http
 from mitmproxy.addons.proxyserver import Proxyserver
 from mitmproxy.proxy.server import ConnectionHandler
 
+from staleproof.core.times import GLANCE_SECONDS, UNREAD_SECONDS
+
 _LINGER_RESET = struct.pack("ii", 1, 0)
-_UNREAD_SECONDS, _GLANCE_SECONDS = 30.0, 0.005
 
 
 class Connections:
@@ -64,12 +65,12 @@ async def _reset(handler: ConnectionHandler) -> None:
 async def _arrived(writer: asyncio.StreamWriter) -> None:
     """Return when the client's machine has all that was written: a reset throws away what is still on the way.
 
-    The history says that it was delivered. A client that reads nothing for `_UNREAD_SECONDS` is not waited for.
+    The history says that it was delivered. A client that reads nothing for `UNREAD_SECONDS` is not waited for.
     """
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_UNREAD_SECONDS):
+        async with asyncio.timeout(UNREAD_SECONDS):
             while not writer.transport.is_closing() and _on_the_way(writer):
-                await asyncio.sleep(_GLANCE_SECONDS)
+                await asyncio.sleep(GLANCE_SECONDS)
 
 
 def _on_the_way(writer: asyncio.StreamWriter) -> int:

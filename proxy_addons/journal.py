@@ -11,12 +11,11 @@ from collections.abc import AsyncGenerator
 import msgspec
 
 from staleproof.core.history.entry import Entry
+from staleproof.core.times import GLANCE_SECONDS, JOURNAL_PACE_SECONDS
 
 _BATCH = 2_000
 _KEPT = 5_000
 _KEPT_UNREAD = 100_000
-_LOOK_AGAIN_SECONDS = 0.005
-_PACE_SECONDS = 0.002  # what comes at once is told at once; when a lot comes, telling it one by one would cost more than the rest
 
 
 class Journal:
@@ -48,7 +47,7 @@ class Journal:
         self._readers[name] = at
         try:
             while True:
-                await asyncio.sleep(max(0.0, told_at + _PACE_SECONDS - time()))
+                await asyncio.sleep(max(0.0, told_at + JOURNAL_PACE_SECONDS - time()))
                 while at < self.end:
                     told_at = time()
                     batch = self._entries[at - self.first : at - self.first + _BATCH]
@@ -63,7 +62,7 @@ class Journal:
     async def read(self) -> None:
         """Return once every reader has been given everything; at once when there is none."""
         while any(at < self.end for at in self._readers.values()):
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            await asyncio.sleep(GLANCE_SECONDS)
 
     def _forget(self, count: int, *, keep: int) -> None:
         """Forget the oldest `count` except for the last `keep`, in large portions: deleting the head of a list moves its tail."""

@@ -173,7 +173,5 @@ class ProxyState:
         if self._timer is not None:
             self._timer.cancel()
         due = self.schedule.deadline()
-        self._timer = None if due is None else asyncio.get_running_loop().call_at(due, self._tick)
-
-    def _tick(self) -> None:
-        self._apply(self.schedule.tick(self.now()))
+        loop = asyncio.get_running_loop()
+        self._timer = None if due is None else loop.call_at(due, lambda: self._apply(self.schedule.tick(self.now())))

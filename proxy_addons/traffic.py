@@ -91,7 +91,8 @@ class Traffic:
             if exchange.told is None:  # else it is a fault that has answered
                 await self._faults.after(flow, exchange)
             self._open.pop(flow.id, None)
-            self._answered(exchange, answer)
+            retry_after = "retry-after" in answer.headers
+            self._state.answered(exchange, answer.status_code, readable(answer), retry_after=retry_after)
 
     async def error(self, flow: http.HTTPFlow) -> None:
         """The relay or the API server has broken off: all that the relay sent before is on its way to the client by now."""
@@ -110,10 +111,6 @@ class Traffic:
         self._relay.expect(flow.id, Watch(self._identity(flow), request, lambda: flow.metadata.update({_RESET: True})))
         flow.request.headers[FLOW_HEADER] = flow.id
         flow.request.scheme, flow.request.host, flow.request.port = "http", "127.0.0.1", self._relay.port
-
-    def _answered(self, exchange: Exchange, answer: http.Response) -> None:
-        """What the API server (or a fault) said, and what the client was told."""
-        self._state.answered(exchange, answer.status_code, readable(answer), retry_after="retry-after" in answer.headers)
 
     def _identity(self, flow: http.HTTPFlow) -> str:
         return self._identities.of(flow.request.headers.get("authorization", ""))

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from httptools import HttpResponseParser
 
+from staleproof.core.times import KEEP_ALIVE_SECONDS
+
 from .wire import Head, Incoming, status_of
 
 _LONGEST_HEAD = 1 << 20
 _NO_BODY = frozenset({204, 304})
-_IDLE_SECONDS = 30.0  # kube-apiserver closes a connection after 90, perhaps at the moment of our next request
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Lines:
         """One that is open. OSError when nobody answers."""
         while self._free:
             line, since = self._free.pop()
-            if line.is_open and asyncio.get_running_loop().time() - since < _IDLE_SECONDS:
+            if line.is_open and asyncio.get_running_loop().time() - since < KEEP_ALIVE_SECONDS:
                 return line
             line.close()
         return await self._connect()

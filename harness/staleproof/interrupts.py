@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-STOPS_SECONDS = 10.0
-"""So long everything may take to stop. A signal that comes later than this interrupts again: something hangs."""
+from staleproof.core.times import INTERRUPTED_SECONDS
+
 _DEFAULTS: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 
 
@@ -45,7 +45,7 @@ class Interrupts:
 
     def stopping(self, at: float) -> None:
         """Everything stops from now on, whether a signal has come or not."""
-        self._quiet_until = at + STOPS_SECONDS
+        self._quiet_until = at + INTERRUPTED_SECONDS
 
     def release(self, at: float) -> bool:
         """Hold back no longer; whether a signal was held back, which interrupts now."""

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from staleproof.core.times import LOOK_SECONDS
 from staleproof.drive.programs.progress import Progress
 
 LINES_PER_WORK = 10
 _BAR = 30
-_REFRESH_SECONDS = 0.2
 _NEW, _REST = "\r", "\x1b[K"
 """Go to the beginning of the line; empty it from here on."""
 
@@ -58,7 +58,7 @@ class ProgressLine(Progress):
         """By itself, so that the clock goes on while nothing is heard of the work."""
         running = True
         while running:
-            running = not self._over.wait(_REFRESH_SECONDS)
+            running = not self._over.wait(LOOK_SECONDS)
             seconds, width = time.monotonic() - self._began, shutil.get_terminal_size().columns - 1
             shown = line(self._title, self._done, self._total, seconds, width) if running else ""
             self._screen.write(f"{_NEW}{shown}{_REST}")

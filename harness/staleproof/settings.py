@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from staleproof.core.operator.group_kind import GroupKind
+from staleproof.core.times import OPENS_WATCH_SECONDS, SHRINK_SECONDS
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.errors import UsageError
@@ -222,7 +223,9 @@ class Settings:
             "is only one"
         ),
     ] = ""
-    controller_start_seconds: Annotated[float, Option("how long the controller may take to open its first watch", _seconds)] = 30.0
+    controller_start_seconds: Annotated[float, Option("how long the controller may take to open its first watch", _seconds)] = (
+        OPENS_WATCH_SECONDS
+    )
     controller_metrics: Annotated[
         str,
         Option(
@@ -316,7 +319,7 @@ class Settings:
     shrink_seconds: Annotated[
         float,
         Option("how long a drawn plan with a finding may be made smaller, on the live controller; 0: not at all", _seconds_or_none),
-    ] = 60.0
+    ] = SHRINK_SECONDS
     only: Annotated[
         tuple[str, ...],
         Option(

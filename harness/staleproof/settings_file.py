@@ -42,7 +42,7 @@ def read(path: Path) -> dict[str, Given]:
     """What a file says, by the name of the option. UsageError when it cannot be read, or says what no option is."""
     import yaml  # as above
 
-    shown = _shown(path)
+    shown = str(_near(path))
     try:
         raw = yaml.safe_load(path.read_bytes())
     except OSError as err:
@@ -152,10 +152,6 @@ def _near(path: Path) -> Path:
     """The path as one would write it in the working directory, if it is below that."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
-
-
-def _shown(path: Path) -> str:
-    return str(_near(path))
 
 
 def _meant(key: str) -> str:

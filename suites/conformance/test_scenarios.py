@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from staleproof.assess import Result
+from staleproof.assess.trial.result import Result
 from staleproof.draw.family import Family
 from staleproof.draw.scenarios import DRAWN, FAMILIES
 

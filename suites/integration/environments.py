@@ -13,7 +13,8 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from staleproof.assess import Session, SessionOptions
+from staleproof.assess.run.worker import SessionOptions
+from staleproof.assess.trial.session import Session
 from staleproof.core.history.entry import Entry
 from staleproof.core.history.history import History
 from staleproof.core.plan.manifest import Manifest, Target

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from staleproof.draw.schema import JSON, Schema
+from staleproof.draw.mutations.schema import JSON, Schema
 
 from .cel import UNESCAPED, met_all, named_texts
 

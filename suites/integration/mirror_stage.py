@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from staleproof.assess import Session
+from staleproof.assess.trial.session import Session
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
 from staleproof.core.history.entry import Settled

@@ -16,9 +16,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 
 from staleproof.core.plan.manifest import Manifest
-from staleproof.draw.sample_moves import find_moves
-from staleproof.draw.schema import Schema, of_crd
-from staleproof.draw.trying import spread
+from staleproof.draw.mutations.sample_moves import find_moves
+from staleproof.draw.mutations.schema import Schema, of_crd
+from staleproof.draw.mutations.trials import spread
 from staleproof.drive.cluster.api import Api, ApiError
 from staleproof.drive.cluster.manifests import read
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess import Session
+from staleproof.assess.trial.session import Session
 from staleproof.core.fault import (
     AddBookmarks,
     AnyFault,

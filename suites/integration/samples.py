@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisException
 
 from staleproof.core.plan.manifest import Manifest
-from staleproof.draw.schema import JSON, Schema
-from staleproof.draw.texts import compiled, fits
+from staleproof.draw.mutations.schema import JSON, Schema
+from staleproof.draw.mutations.texts import compiled, fits
 
 from .cel import met_all
 from .mending import defaulted, grown, mended, named_fields
@@ -97,15 +97,15 @@ class _Maker:
 
         made = mended(made, schema, make)
         named = dict.fromkeys(below[0] for below in named_fields(schema))
-        free = [key for key in named if key in schema.fields and key not in made and key not in schema.entangled]
+        free = [key for key in named if key in schema.fields and key not in made and key not in entangled(schema)]
         room = schema.count("maxProperties", len(schema.fields)) - len(made)
         return grown(made, schema, [key for key in free if self._wants(schema.fields[key], (*path, key))][: max(0, room)], make)
 
     def _keys(self, schema: Schema, path: Path) -> list[str]:
         """Which fields are there: those that must, and optional ones that are wanted, no more than there may be."""
-        fields, entangled = schema.fields, schema.entangled | {below[0] for below in named_fields(schema)}
+        fields, unclear = schema.fields, entangled(schema) | {below[0] for below in named_fields(schema)}
         needed = [key for key in dict.fromkeys((*schema.required, *_first_alternative(schema))) if key in fields]
-        free = [key for key in fields if key not in needed and key not in entangled]
+        free = [key for key in fields if key not in needed and key not in unclear]
         wanted = [key for key in free if self._wants(fields[key], (*path, key))]
         least, most = schema.count("minProperties", 0), schema.count("maxProperties", len(fields))
         spare = [key for key in (*free, *fields) if key not in needed and key not in wanted]
@@ -166,7 +166,24 @@ def _first_alternative(schema: Schema) -> list[str]:
     """Fields of the first combination of those of which one has to be there. `oneOf: [{not: {anyOf: ...}}, ...]` allows that none
     is (Istio)."""
     may_be_none = any("not" in each for each in schema.own.get("oneOf") or () if isinstance(each, dict))
-    return schema.alternatives[0] if schema.alternatives and not may_be_none else []
+    return next(iter(_alternatives(schema)), []) if not may_be_none else []
+
+
+def _alternatives(schema: Schema) -> list[list[str]]:
+    """Sets of fields of which a combination says that one is to be there (`oneOf` and `anyOf` that only require)."""
+    return [
+        [str(name) for name in each["required"]]
+        for key in ("oneOf", "anyOf")
+        for each in schema.own.get(key) or ()
+        if isinstance(each, dict) and isinstance(each.get("required"), list)
+    ]
+
+
+def entangled(schema: Schema) -> set[str]:
+    """Fields that combinations name: whether they go together is not for us to say."""
+    named = {name for names in _alternatives(schema) for name in names}
+    denied = (schema.own.get("not") or {}).get("required") or ()
+    return named | {str(name) for name in denied}
 
 
 def _is_known(schema: Schema) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 from staleproof.drive.cluster.control_plane.attach import VARIABLE as VARIABLE
+from staleproof.drive.process.process import LEASH
 
 LIMIT_SECONDS = 600.0
 """It may have to be built first."""
@@ -27,8 +28,12 @@ def shared_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         return
     folder = tmp_path_factory.mktemp("shared-plane")
     file, log = folder / "attach.json", folder / "log.txt"
-    command = [sys.executable, "-m", "staleproof", "control-plane", "start", f"--folder={folder}", f"--attach={file}"]
-    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
+    plane = [sys.executable, "-m", "staleproof", "control-plane", "start", f"--folder={folder}", f"--attach={file}"]
+    leash = [sys.executable, "-I", "-S", str(LEASH)]  # however this process ends, the control plane ends with it
+    with (
+        log.open("wb") as output,
+        subprocess.Popen([*leash, *plane], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=output) as process,
+    ):
         try:
             end = time.monotonic() + LIMIT_SECONDS
             while not file.exists() and process.poll() is None and time.monotonic() < end:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from staleproof.assess import Session
 from staleproof.assess.learn.observe import observe
+from staleproof.assess.trial.session import Session
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Committed
 from staleproof.core.history.provenance import Commit

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess import Session, SessionOptions
 from staleproof.assess.learn.companions import keep_company
+from staleproof.assess.run.worker import SessionOptions
+from staleproof.assess.trial.session import Session
 from staleproof.checks.ends.hull import final_objects
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Committed, Delivered, Ended, Listed, Settled, StepBegan

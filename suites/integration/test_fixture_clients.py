@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.assess import Session
+from staleproof.assess.trial.session import Session
 from staleproof.core.fault import AnyFault, Expire, HoldStream, SeverStream, Window
 from staleproof.core.history.change import WriteKind
 from staleproof.core.history.entry import Asked, FaultFired

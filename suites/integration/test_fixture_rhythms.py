@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from staleproof.assess import Session
 from staleproof.assess.learn.observe import observe
+from staleproof.assess.trial.session import Session
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Committed, Opened
 from staleproof.core.history.history import Request

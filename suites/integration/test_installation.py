@@ -17,8 +17,9 @@ import trustme
 import yaml
 from kubernetes import client
 
-from staleproof.assess import Session, SessionOptions
 from staleproof.assess.configuration import manifests_of
+from staleproof.assess.run.worker import SessionOptions
+from staleproof.assess.trial.session import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import AnyFault, Pause, Restart, Window
 from staleproof.core.history.entry import Answered, Asked, Broke, Committed, Continued, RequestId, Started

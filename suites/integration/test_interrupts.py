@@ -24,11 +24,11 @@ import pytest_asyncio
 import yaml
 from testcontainers.core.docker_client import DockerClient
 
+from staleproof.core.times import INTERRUPTED_SECONDS
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.process.images import Recipe, make_image
 from staleproof.drive.process.reaper import RUN_LABEL
 from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
-from staleproof.interrupts import STOPS_SECONDS
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, fixture_controller
 
@@ -108,7 +108,11 @@ class Running:
         """Until nothing is left of it. `again`: a signal that it is sent all the while."""
         began = time.monotonic()
         while self.process.poll() is None or self.left() or self._containers(engine):
-            assert time.monotonic() < began + 3 * STOPS_SECONDS, (command_lines(self.left()), self._containers(engine), self.output)
+            assert time.monotonic() < began + 3 * INTERRUPTED_SECONDS, (
+                command_lines(self.left()),
+                self._containers(engine),
+                self.output,
+            )
             if again and self.process.poll() is None:
                 self.send(again)
             self._tick()
@@ -171,7 +175,7 @@ def assert_reported(run: Running, expected: set[str]) -> None:
 def assert_ended(run: Running, seconds: float, request: pytest.FixtureRequest, *, code: int = INTERRUPTED) -> None:
     request.node.user_properties.append(("seconds", f"{seconds:.1f}"))
     assert run.process.returncode == code, run.output
-    assert seconds < STOPS_SECONDS, run.output
+    assert seconds < INTERRUPTED_SECONDS, run.output
 
 
 def parent_of(pid: int) -> int:

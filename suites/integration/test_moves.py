@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 import yaml
 
-from staleproof.assess import Session
 from staleproof.assess.learn.accepted_moves import told
 from staleproof.assess.learn.observe import observe
+from staleproof.assess.trial.session import Session
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Patch
 from staleproof.draw.canonical import life, round_trip
 from staleproof.draw.drawn import drawn
-from staleproof.draw.mutations import Mutations
+from staleproof.draw.mutations.allowed import Mutations
 from staleproof.draw.own_writes import hide_updates
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.strategies import plans

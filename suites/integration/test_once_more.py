@@ -11,8 +11,9 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from staleproof.assess import Result, Session
 from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable
+from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import DelayStream, HideOwnWrite, Window
 from staleproof.core.fault.model import OwnWrite

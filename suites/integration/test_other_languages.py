@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from staleproof.assess import Session
+from staleproof.assess.trial.session import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import AnyFault, Coalesce, HideOwnWrite, Kill, LoseAnswer, Window
 from staleproof.core.plan.manifest import Target

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from staleproof.assess import Result, Session
 from staleproof.assess.store.artefacts import trial_report
 from staleproof.assess.store.run_folder import HISTORY, read_history
 from staleproof.assess.trial.long_wait import IN_HASTE
+from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import Reject, Restart, Window

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess import Session
+from staleproof.assess.trial.session import Session
 from staleproof.core.plan.plan import Subject
 
 from .mirror_stage import PYTHON

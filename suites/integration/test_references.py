@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess import Session
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.store.run_folder import HISTORY, read_history
 from staleproof.assess.trial.references import REFERENCES
+from staleproof.assess.trial.session import Session
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import Reject, SeverStream, SlowAnswer, Window

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess import Result, Session
 from staleproof.assess.store.run_folder import HISTORY, read_history
+from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import SeverStream, Window
 from staleproof.core.history.entry import Exited, Probed, Started

@@ -14,7 +14,7 @@ import pytest_asyncio
 import yaml
 
 from staleproof.checks.judge import verdict_of
-from staleproof.checks.rules import reports_skips
+from staleproof.checks.rules.reports import REPORTS_SKIPS
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import AnyFault, HideOwnWrite, Kill, OwnWrite, Restart, Window
@@ -205,7 +205,7 @@ async def looked_at(player: Player, sample: Manifest = WIDGET) -> tuple[History,
     touch = Touch(target=target(sample))
     steps = (Apply(object=sample), touch, Rest(seconds=1.5), Rest(seconds=0.5), touch, touch)
     history = await run(player, *steps, faults=(hidden,))
-    return history, verdict_of(reports_skips.REQUIREMENT, Trial(history))
+    return history, verdict_of(REPORTS_SKIPS, Trial(history))
 
 
 async def test_a_correct_controller_reports_its_skips(player: Player) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from staleproof.assess import Session, SessionOptions
+from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.store.crashes import find_plan
 from staleproof.assess.store.run_folder import HISTORY, RunFolder, read_history
 from staleproof.assess.trial.references import REFERENCES
+from staleproof.assess.trial.session import Session
 from staleproof.core.plan.plan import Subject
 from staleproof.errors import SetupError
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from staleproof.assess.store.run_folder import read_history
-from staleproof.checks.harm import SITUATIONS
+from staleproof.checks.cause import SITUATIONS
 from staleproof.core.history.history import History
 
 from .known import GUILTY, HISTORIES, HONEST, Known

@@ -57,16 +57,16 @@ SLIPS = (
     Slip(
         "short-plans-all-alike",
         f"{_PACKAGES}/draw/order.py",
-        "/ max(seconds[number], _LEAST_SECONDS)",
-        "/ min(seconds[number], _LEAST_SECONDS)",
+        "/ max(seconds[number], LEAST_PLAN_SECONDS)",
+        "/ min(seconds[number], LEAST_PLAN_SECONDS)",
         unit("draw/order"),
     ),
     Slip(
         "exclusive-maximum-exceeded",
-        f"{_PACKAGES}/draw/schema.py",
+        f"{_PACKAGES}/draw/mutations/schema.py",
         'return found - (1 if whole else 0.5) * bool(self.own.get("exclusiveMaximum"))',
         'return found + (1 if whole else 0.5) * bool(self.own.get("exclusiveMaximum"))',
-        unit("draw/schema", "draw/texts", "draw/sample_moves"),
+        unit("draw/mutations/schema", "draw/mutations/texts", "draw/mutations/sample_moves"),
     ),
     Slip(
         "window-ends-where-it-ended",
@@ -77,17 +77,17 @@ SLIPS = (
     ),
     Slip(
         "one-step-too-few",
-        f"{_PACKAGES}/draw/trying.py",
+        f"{_PACKAGES}/draw/mutations/trials.py",
         "if cost <= left and",
         "if cost < left and",
-        unit("draw/trying"),
+        unit("draw/mutations/trials"),
     ),
     Slip(
         "forbidden-field-changed-as-a-whole",
-        f"{_PACKAGES}/draw/mutations.py",
+        f"{_PACKAGES}/draw/mutations/allowed.py",
         "any(_is_within(path, each) or _is_within(each, path) for",
         "any(_is_within(path, each) and _is_within(each, path) for",
-        unit("draw/mutations"),
+        unit("draw/mutations/allowed"),
     ),
     # --- assess
     Slip(
@@ -136,8 +136,8 @@ SLIPS = (
     Slip(
         "short-run-keeps-half-a-minute",
         f"{_PACKAGES}/assess/run/budget.py",
-        "- min(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)",
-        "- max(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)",
+        "- min(CLOSING_SECONDS, CLOSING_FACTOR * seconds)",
+        "- max(CLOSING_SECONDS, CLOSING_FACTOR * seconds)",
         unit("assess/run/budget"),
     ),
     Slip(

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess import Result, Session, SessionOptions
+from staleproof.assess.run.worker import SessionOptions
+from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from staleproof.assess import Result
 from staleproof.assess.store.run_folder import HISTORY
+from staleproof.assess.trial.result import Result
 from staleproof.checks.judge import judge
 from staleproof.core.history.history import decode
 from staleproof.core.plan.stored import compressed, digest

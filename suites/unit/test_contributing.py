@@ -98,25 +98,25 @@ def test_the_example_acts_within_its_window_and_in_order(example: type[Fault]) -
 
 @pytest.fixture
 def rule() -> ModuleType:
-    """The file of the rule."""
+    """The file of its family."""
     assert len(RULE.splitlines()) <= LONGEST_RULE
-    made = ModuleType("guards_deletes")
+    made = ModuleType("identity")
     exec(RULE, made.__dict__)
     return made
 
 
 def test_the_example_is_a_rule_that_passes_its_own_histories(rule: ModuleType) -> None:
-    scope = {"guards_deletes": rule, "verdict_of": verdict_of, "Trial": Trial, "trial": trial, "Outcome": Outcome}
+    scope = {"identity": rule, "verdict_of": verdict_of, "Trial": Trial, "trial": trial, "Outcome": Outcome}
     exec(HISTORIES, scope)
     test = scope["test_whom_it_accuses"]
     assert callable(test)
     test()
 
 
-def test_the_example_names_its_file_in_the_way_that_requirements_do(rule: ModuleType) -> None:
-    assert isinstance(rule.REQUIREMENT, Requirement)
-    assert rule.REQUIREMENT.slug.replace("-", "_") == rule.__name__
-    assert (rule.__doc__ or "").startswith(f"{rule.REQUIREMENT.slug}: ")
+def test_the_example_is_named_in_the_way_that_requirements_are(rule: ModuleType) -> None:
+    assert isinstance(rule.GUARDS_DELETES, Requirement)
+    assert rule.GUARDS_DELETES.slug == "guards-deletes"
+    assert rule.GUARDS_DELETES.check is rule.guards_deletes
 
 
 def test_the_files_to_touch_are_where_they_are_said_to_be() -> None:

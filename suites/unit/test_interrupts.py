@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from staleproof.interrupts import STOPS_SECONDS, Interrupts, interrupting
+from staleproof.core.times import INTERRUPTED_SECONDS
+from staleproof.interrupts import Interrupts, interrupting
 
 pytestmark = pytest.mark.io
 
@@ -29,15 +30,15 @@ def test_the_first_signal_interrupts_and_those_behind_it_change_nothing() -> Non
     interrupts = Interrupts()
     assert not interrupts.happened
     assert interrupts.came("SIGTERM", 100.0)
-    assert not interrupts.came("SIGINT", 100.0 + STOPS_SECONDS - 0.1)
+    assert not interrupts.came("SIGINT", 100.0 + INTERRUPTED_SECONDS - 0.1)
     assert (interrupts.happened, interrupts.name) == (True, "SIGTERM")
 
 
 def test_what_has_not_stopped_in_time_is_interrupted_again() -> None:
     interrupts = Interrupts()
     assert interrupts.came("SIGTERM", 100.0)
-    assert interrupts.came("SIGTERM", 100.0 + STOPS_SECONDS)
-    assert not interrupts.came("SIGTERM", 100.1 + STOPS_SECONDS)
+    assert interrupts.came("SIGTERM", 100.0 + INTERRUPTED_SECONDS)
+    assert not interrupts.came("SIGTERM", 100.1 + INTERRUPTED_SECONDS)
 
 
 def test_a_signal_that_is_held_back_interrupts_later_and_only_once() -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from staleproof.assess.doctor.symptoms import DOCTOR, SYMPTOMS
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.requirement import Requirement
 from staleproof.core.fault.suggest import FAULTS
 from staleproof.report.documentation import updated
 from staleproof.settings import OPTIONS
@@ -24,6 +26,7 @@ ROOTS = {
     "staleproof.suites": "suites",
     "staleproof.fixtures": "fixtures",
 }
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOT_SHIPPED = {"staleproof.suites.unit", "staleproof.suites.integration", "staleproof.suites.mutants", "staleproof.suites.bench"}
 
 
@@ -42,21 +45,25 @@ def test_the_version_is_stated_once() -> None:
     assert CONFIG["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "staleproof.__version__"}
 
 
-def test_the_catalogue_is_printed_from_code() -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_prints_from_code_is_as_the_code_is(page: Path) -> None:
+    text = page.read_text()
+    assert updated(text) == text, "run ci/docs"
+
+
+def test_the_catalogue_is_on_its_page() -> None:
     page = (ROOT / "docs/requirements.md").read_text()
-    assert updated(page) == page, "run ci/docs"
     assert all(f"[`{requirement.slug}`](#{requirement.slug})" in page for requirement in REQUIREMENTS)
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_the_page_about_faults_is_printed_from_code() -> None:
+def test_every_fault_is_on_its_page() -> None:
     page = (ROOT / "docs/faults.md").read_text()
-    assert updated(page) == page, "run ci/docs"
     assert all(f"| `{name}` |" in page for name in FAULTS)
 
 
@@ -65,6 +72,12 @@ def test_the_table_and_the_schema_of_the_configuration_are_printed_from_code() -
     assert updated(page, CONFIGURATION) == page, "run ci/docs"
     assert json.loads((ROOT / "docs/configuration.schema.json").read_text()) == schema(), "run ci/docs"
     assert all(f"| `{option.variable}` |" in page for option in OPTIONS)
+
+
+def test_the_table_of_symptoms_is_printed_from_code() -> None:
+    page = (ROOT / "docs/doctor.md").read_text()
+    assert updated(page, DOCTOR) == page, "run ci/docs"
+    assert all(sign.example.replace("`", "'") in page for symptom in SYMPTOMS for sign in symptom.signs)
 
 
 RECIPE = re.compile(r"^# .+\n([a-z]+)(?: \*[a-z]+)?:\n    @ci/([a-z]+)(?: \"\$@\")?$", re.MULTILINE)
@@ -88,9 +101,18 @@ DECIDING = ["core", "core/engine", "core/fault", "checks", "checks/facts", "chec
 
 @pytest.mark.parametrize("package", DECIDING)
 def test_every_module_that_decides_has_its_test_file(package: str) -> None:
+    """A family of requirements has a folder of its name, with a file for each requirement."""
     modules = {path.stem for path in (ROOT / "harness/staleproof" / package).glob("*.py")} - {"__init__"}
-    tests = {path.stem.removeprefix("test_") for path in (ROOT / "suites/unit" / package).glob("test_*.py")}
-    assert modules <= tests
+    files = {path.stem.removeprefix("test_") for path in (ROOT / "suites/unit" / package).glob("test_*.py")}
+    folders = {path.parent.name for path in (ROOT / "suites/unit" / package).glob("*/test_*.py")}
+    assert modules <= files | folders
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda requirement: requirement.slug)
+def test_every_requirement_has_its_test_file(requirement: Requirement) -> None:
+    family = requirement.check.__module__.rpartition(".")[2]
+    assert requirement.check.__name__ == requirement.slug.replace("-", "_")
+    assert (ROOT / "suites/unit/checks/rules" / family / f"test_{requirement.check.__name__}.py").exists()
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "harness").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
@@ -113,9 +135,9 @@ def test_the_plugin_imports_nothing_heavy() -> None:
     [
         ("staleproof.core.engine.gate", "asyncio"),
         ("staleproof.core.engine.gate", "time"),
-        ("staleproof.checks.facts.frontier", "staleproof.checks.judge"),
-        ("staleproof.checks.rules.settles", "staleproof.checks.rules.name_reuse"),
-        ("staleproof.checks.rules.settles", "staleproof.core.engine"),
+        ("staleproof.checks.view.life", "staleproof.checks.judge"),
+        ("staleproof.checks.rules.pace", "staleproof.checks.rules.identity"),
+        ("staleproof.checks.rules.pace", "staleproof.core.engine"),
     ],
 )
 def test_a_planted_import_is_reported(tmp_path: Path, importer: str, imported: str) -> None:

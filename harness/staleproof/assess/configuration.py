@@ -8,11 +8,12 @@ from msgspec import structs
 from staleproof.assess.learn.samples import Samples
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.core.operator.companion import ALWAYS, AUTO, CompanionError, companion_names, together
+from staleproof.core.operator.dependency import CircleError
 from staleproof.core.operator.installation import OPTION, Installation, InstallationError, read_installation
-from staleproof.core.operator.prerequisite import CircleError, Documents, NoSuchPrimaryError, sort_out
+from staleproof.core.operator.prerequisite import Documents, NoSuchPrimaryError, sort_out
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject
-from staleproof.draw.mutations import MutationError, Mutations, read
+from staleproof.draw.mutations.allowed import MutationError, Mutations, read
 from staleproof.draw.profile import PROFILES
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 from staleproof.drive.cluster.manifests import read as read_manifests

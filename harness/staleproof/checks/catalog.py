@@ -3,71 +3,44 @@
 from collections.abc import Iterable
 
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.rules import (
-    backs_off,
-    cleans_up,
-    converges_after_catch_up,
-    honest_observed_generation,
-    honest_ready,
-    isolates_objects,
-    name_reuse,
-    needs_no_bookmarks,
-    no_blind_retry,
-    no_cross_object_writes,
-    no_delete_of_unseen,
-    no_duplicate_create,
-    no_excess_delete,
-    no_lost_update,
-    no_time_travel,
-    quiet_at_rest,
-    recovers_in_bounded_time,
-    reports_skips,
-    settles,
-    survives_expiry,
-    survives_lost_answer,
-    survives_restart,
-    survives_stream_loss,
-    tolerates_coalescing,
-    tolerates_skew,
-    waits_for_initial_sync,
-)
+from staleproof.checks.rules import ends, identity, pace, reports, surplus, writes
 from staleproof.checks.verdict import Outcome
 
 REQUIREMENTS: tuple[Requirement, ...] = (
     # own writes
-    no_duplicate_create.REQUIREMENT,
-    no_excess_delete.REQUIREMENT,
+    surplus.NO_DUPLICATE_CREATE,
+    surplus.NO_EXCESS_DELETE,
     # old views
-    no_delete_of_unseen.REQUIREMENT,
-    no_time_travel.REQUIREMENT,
-    no_lost_update.REQUIREMENT,
-    name_reuse.REQUIREMENT,
-    tolerates_skew.REQUIREMENT,
-    tolerates_coalescing.REQUIREMENT,
+    identity.NO_DELETE_OF_UNSEEN,
+    writes.NO_TIME_TRAVEL,
+    writes.NO_LOST_UPDATE,
+    identity.NAME_REUSE,
+    ends.TOLERATES_SKEW,
+    ends.TOLERATES_COALESCING,
     # the start and the restart
-    waits_for_initial_sync.REQUIREMENT,
-    survives_restart.REQUIREMENT,
+    surplus.WAITS_FOR_INITIAL_SYNC,
+    surplus.SURVIVES_RESTART,
     # streams
-    survives_stream_loss.REQUIREMENT,
-    survives_expiry.REQUIREMENT,
-    needs_no_bookmarks.REQUIREMENT,
+    ends.SURVIVES_STREAM_LOSS,
+    ends.SURVIVES_EXPIRY,
+    ends.NEEDS_NO_BOOKMARKS,
     # failing requests
-    survives_lost_answer.REQUIREMENT,
-    backs_off.REQUIREMENT,
+    surplus.SURVIVES_LOST_ANSWER,
+    pace.BACKS_OFF,
     # the end
-    converges_after_catch_up.REQUIREMENT,
-    settles.REQUIREMENT,
-    recovers_in_bounded_time.REQUIREMENT,
-    isolates_objects.REQUIREMENT,
-    cleans_up.REQUIREMENT,
+    ends.CONVERGES_AFTER_CATCH_UP,
+    pace.SETTLES,
+    pace.RECOVERS_IN_BOUNDED_TIME,
+    pace.ISOLATES_OBJECTS,
+    ends.CLEANS_UP,
     # honesty
-    honest_observed_generation.REQUIREMENT,
-    honest_ready.REQUIREMENT,
-    reports_skips.REQUIREMENT,
+    reports.HONEST_OBSERVED_GENERATION,
+    reports.HONEST_READY,
+    reports.REPORTS_SKIPS,
     # provisional
-    no_blind_retry.REQUIREMENT,
-    no_cross_object_writes.REQUIREMENT,
-    quiet_at_rest.REQUIREMENT,
+    writes.NO_BLIND_RETRY,
+    writes.NO_CROSS_OBJECT_WRITES,
+    pace.QUIET_AT_REST,
 )
 
 BY_SLUG = {requirement.slug: requirement for requirement in REQUIREMENTS}

@@ -8,16 +8,19 @@ other faults alone bring it about, and whether the references agree.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
+from staleproof.checks.but_for import in_alike
 from staleproof.checks.ends.convergence import unneeded
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.object_history import object_history
-from staleproof.checks.facts.recovery_budget import ELECTION_SECONDS, PACE_UNKNOWN_SECONDS, awaits_election, budget
+from staleproof.checks.facts.recovery_budget import awaits_election, budget
 from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis, Outcome
 from staleproof.core.plan.step import sets_aside
+from staleproof.core.times import ELECTION_SECONDS, PACE_UNKNOWN_SECONDS
 
 Subject = Basis | Literal["trial", "references", "settling", "aim", "conformance"]
 """What a doubt is about: what a finding rests on; or anything that the trial shows, what is compared, how it ends, what its plan
@@ -36,7 +39,7 @@ class Doubt:
     """
 
     name: str
-    of: frozenset[Subject]
+    of: tuple[Subject, ...]
     leaves: Literal[Outcome.NOT_EXERCISED, Outcome.INCONCLUSIVE]
     ask: Callable[[Trial], str]
 
@@ -61,10 +64,10 @@ def recreated_otherwise(trial: Trial) -> str:
 
     A primary that is applied again while it is still terminating is never created again: the apply changes the dying one.
     """
-    for primary in trial.history.header.primaries if trial.alike else ():
-        times, usual = _creations(trial, primary), [_creations(reference, primary) for reference in trial.alike]
-        if times not in usual:
-            return f"the workload created {primary} {times} times and {max(usual, default=0)} times in fault-free runs"
+    for primary in trial.history.header.primaries:
+        times, usual = _creations(primary, trial), list(in_alike(trial, partial(_creations, primary)))
+        if usual and times not in usual:
+            return f"the workload created {primary} {times} times and {max(usual)} times in fault-free runs"
     return ""
 
 
@@ -95,31 +98,25 @@ def too_soon(trial: Trial) -> str:
     return given.unknown or ("" if in_vain > ELECTION_SECONDS else awaits_election(trial, settled))
 
 
-def _creations(trial: Trial, primary: str) -> int:
+def _creations(primary: str, trial: Trial) -> int:
     """How often somebody else created it."""
     resource, _, name = primary.rpartition("/")
     return sum(not each.creator for each in object_history(trial).named(resource, name))
 
 
-def _doubt(
-    name: str, leaves: Literal[Outcome.NOT_EXERCISED, Outcome.INCONCLUSIVE], ask: Callable[[Trial], str], *of: Subject
-) -> Doubt:
-    return Doubt(name, frozenset(of), leaves, ask)
-
-
 DOUBTS = (
-    _doubt("it was not carried out", Outcome.NOT_EXERCISED, interruption, "trial"),
-    _doubt("what it shows cannot be relied on", Outcome.INCONCLUSIVE, unreliable, "trial"),
-    _doubt("its references cannot be compared with", Outcome.NOT_EXERCISED, reference_trouble, "references"),
-    _doubt("it has no end", Outcome.INCONCLUSIVE, has_no_end, "settling"),
-    _doubt("the controller had nothing to do", Outcome.NOT_EXERCISED, unneeded, "end"),
-    _doubt(
-        "the user's steps came to something else", Outcome.INCONCLUSIVE, recreated_otherwise, "memory", "end", "silence", "pace"
+    Doubt("it was not carried out", ("trial",), Outcome.NOT_EXERCISED, interruption),
+    Doubt("what it shows cannot be relied on", ("trial",), Outcome.INCONCLUSIVE, unreliable),
+    Doubt("its references cannot be compared with", ("references",), Outcome.NOT_EXERCISED, reference_trouble),
+    Doubt("it has no end", ("settling",), Outcome.INCONCLUSIVE, has_no_end),
+    Doubt("the controller had nothing to do", ("end",), Outcome.NOT_EXERCISED, unneeded),
+    Doubt(
+        "the user's steps came to something else", ("memory", "end", "silence", "pace"), Outcome.INCONCLUSIVE, recreated_otherwise
     ),
-    _doubt("a child was set aside", Outcome.INCONCLUSIVE, set_aside, "surplus", "memory", "end", "silence", "pace"),
-    _doubt("it had too little time", Outcome.INCONCLUSIVE, too_soon, "end", "unfinished"),
-    _doubt("a fault had no occasion", Outcome.NOT_EXERCISED, unfired, "aim"),
-    _doubt("no API server does this", Outcome.NOT_EXERCISED, lambda trial: hostility(trial.plan), "conformance"),
+    Doubt("a child was set aside", ("surplus", "memory", "end", "silence", "pace"), Outcome.INCONCLUSIVE, set_aside),
+    Doubt("it had too little time", ("end", "unfinished"), Outcome.INCONCLUSIVE, too_soon),
+    Doubt("a fault had no occasion", ("aim",), Outcome.NOT_EXERCISED, unfired),
+    Doubt("no API server does this", ("conformance",), Outcome.NOT_EXERCISED, lambda trial: hostility(trial.plan)),
 )
 """In the order in which they are asked."""
 
@@ -127,5 +124,5 @@ DOUBTS = (
 def first_doubt(trial: Trial, subjects: Iterable[Subject]) -> Answer | None:
     """The first doubt about any of these that applies; None when nothing speaks against what was seen."""
     about = frozenset(subjects)
-    answers = (Answer(doubt.ask(trial), doubt.leaves) for doubt in DOUBTS if doubt.of & about)
+    answers = (Answer(doubt.ask(trial), doubt.leaves) for doubt in DOUBTS if not about.isdisjoint(doubt.of))
     return next((answer for answer in answers if answer.why), None)

@@ -5,14 +5,13 @@ explain the excess? What explains it makes a sentence: how it came about, and th
 the reasons that it is about.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from staleproof.checks.but_for import Surplus, surplus
-from staleproof.checks.deeds.children import done_in_all
+from staleproof.checks.but_for import in_calm
+from staleproof.checks.deeds.children import acted_on_more, done_in_all
 from staleproof.checks.ends.hull import ends_with_more
-from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.initial_lists import initial_lists
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation
 from staleproof.checks.facts.own_writes import (
     OwnVerb,
@@ -30,8 +29,10 @@ from staleproof.checks.facts.recreations import recreations
 from staleproof.checks.facts.witnesses import context, inherited
 from staleproof.checks.facts.wording import listing, short_name, span
 from staleproof.checks.requirement import Reason
+from staleproof.checks.surplus import Surplus, surplus
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Basis, Finding
+from staleproof.checks.view.life import view
 from staleproof.core.history.history import Request
 
 _TOLD = 3
@@ -106,17 +107,17 @@ def _hidden_deletes(trial: Trial, delete: Surplus) -> Ignorance | None:
 def _unlisted_children(trial: Trial, create: Surplus) -> Ignorance | None:
     asked, resource = create.deed.asked, create.deed.child.resource
     unseen = [other for other in unseen_children(trial, at=asked) if other.role == create.deed.role]
-    if not initial_lists(trial).is_under_way(resource, before=asked) or not create.explained_by(unseen):
+    if not view(trial, asked).awaits_first_list(resource) or not create.explained_by(unseen):
         return None
     how, though = f", made before its first list of {resource} was complete", f"though {resource} had not been listed yet"
     return Ignorance(how, though, inherited(trial, unseen, asked, create.deed.at))
 
 
 def _unlisted_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    asked, primary = delete.deed.asked, primary_view(trial).primary_of(delete.deed.child.uid)
+    asked, primary = delete.deed.asked, primary_of(trial, delete.deed.child.uid)
     if primary is None or primary.is_gone(before=asked) or primary_view(trial).known(primary.uid, before=asked):
         return None
-    if not initial_lists(trial).is_under_way(primary.resource, before=asked):
+    if not view(trial, asked).awaits_first_list(primary.resource):
         return None
     how = f" before its first list of {primary.resource} was complete"
     though = f"though {short_name(primary.first.entry)} had not been listed yet"
@@ -127,22 +128,14 @@ def _unlisted_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
 
 
 def _older_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    view, asked = primary_view(trial), delete.deed.asked
-    primary = view.primary_of(delete.deed.child.uid)
-    newer = [child for child in view.ahead(before=asked) if view.primary_of(child.uid) is primary]
+    primaries, asked = primary_view(trial), delete.deed.asked
+    primary = primary_of(trial, delete.deed.child.uid)
+    newer = [child for child in primaries.ahead(before=asked) if primary_of(trial, child.uid) is primary]
     if primary is None or not newer:
         return None
-    answered = [view.answer_to(child.uid, before=asked) for child in newer[:_TOLD]]
+    answered = [primaries.answer_to(child.uid, before=asked) for child in newer[:_TOLD]]
     how, though = f" on an older view of {short_name(primary.first.entry)}", acted_on_more(trial, primary, newer, asked)
     return Ignorance(how, though, context(trial, answered, asked, delete.deed.at), "write")
-
-
-def acted_on_more(trial: Trial, primary: Incarnation, newer: Sequence[Incarnation], asked: int) -> str:
-    """Though what it wrote: it knew a primary only up to a revision, and had acted for these children on a newer one."""
-    view, name = primary_view(trial), short_name(primary.first.entry)
-    acted, known = max(view.acted_on(child.uid, before=asked) for child in newer), view.known(primary.uid, before=asked)
-    shown = f"only up to resourceVersion {known}" if known else "not at all"
-    return f"though it had been shown {name} {shown} since it started, and had acted on {acted}"
 
 
 # --- earlier life
@@ -152,7 +145,7 @@ def _repeated(trial: Trial, create: Surplus) -> Ignorance | None:
     """Not what unseen writes of the same life explain: that is hidden. Nor a moment's excess among children that it knew."""
     asked, child = create.deed.asked, create.deed.child
     earlier = [o for o in own_children(trial, before=asked) if o.role == child.role and is_inherited(trial, o, at=asked)]
-    unseen = [other for other in earlier if not frontier(trial).is_known(other.uid, before=asked)]
+    unseen = [other for other in earlier if not view(trial, asked).of(other.uid).is_known]
     behind = (other.creator for other in own_creates(trial).behind(child, before=asked))
     if _is_of_this_life(trial, behind, asked) or not create.explained_by(earlier):
         return None
@@ -173,7 +166,7 @@ def _stays(trial: Trial, child: Incarnation) -> bool:
 def _undone(trial: Trial, delete: Surplus) -> Ignorance | None:
     """Not what any reference did later: what takes longer under a fault reaches the controller's own timers in an earlier step."""
     asked, child = delete.deed.asked, delete.deed.child
-    usual = max((done_in_all(reference, "delete", child.role) for reference in trial.calm), default=0)
+    usual = max(in_calm(trial, lambda run: done_in_all(run, "delete", child.role)), default=0)
     behind = (other.deleter for other in own_deletes(trial).behind(child, before=asked))
     if _is_of_this_life(trial, behind, asked) or done_in_all(trial, "delete", child.role) <= usual:
         return None
@@ -219,7 +212,7 @@ def _recreated_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
     asked = delete.deed.asked
     for one in recreations(trial):
         if one.after.uid == delete.deed.child.owner_uid and one.was_late(before=asked) and not one.after.is_gone(before=asked):
-            name, known = short_name(one.after.first.entry), frontier(trial).is_known(one.after.uid, before=asked)
+            name, known = short_name(one.after.first.entry), view(trial, asked).of(one.after.uid).is_known
             though = f"though it had {'' if known else 'not '}been shown that {name} had been recreated"
             witnesses = context(trial, one.moments(trial, before=asked), asked, delete.deed.at)
             return Ignorance(f", a child of the recreated {name}", though, witnesses, "write")

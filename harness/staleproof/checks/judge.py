@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import islice
 
 from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.cause import with_causes
 from staleproof.checks.doubt import Answer, Subject, first_doubt, has_no_end
 from staleproof.checks.ends.cessation import cessation
 from staleproof.checks.ends.convergence import converged, differences, unneeded
 from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
-from staleproof.checks.harm import with_harm
 from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact, indexed
@@ -44,7 +44,7 @@ def judge(
     watch shows, a rule crashed.
     """
     trial = indexed(history, history.references if references is None else references)
-    return with_harm(trial, [(each, _with_wait(_verdict(each, trial), trial)) for each in requirements])
+    return with_causes(trial, [(each, _with_wait(_verdict(each, trial), trial)) for each in requirements])
 
 
 def _with_wait(verdict: Verdict, trial: Trial) -> Verdict:
@@ -150,7 +150,8 @@ def _ending(requirement: Requirement, suspicion: Suspicion, trial: Trial) -> Fin
     if trial.released is None or trial.settled is None:
         return Inconclusive(has_no_end(trial))
     if converged(trial) or unneeded(trial):
-        return _good_end(suspicion, trial)
+        why = (suspicion.untested if converged(trial) else "") or unneeded(trial) or trial.idle
+        return NotExercised(why) if why else None
     found = differences(trial, trial.settled)
     certain = next((difference.text for difference in found if not difference.unstable), "")
     if not certain:
@@ -158,25 +159,12 @@ def _ending(requirement: Requirement, suspicion: Suspicion, trial: Trial) -> Fin
     doubt = first_doubt(trial, ("end",))
     if doubt is not None:
         return _doubted(doubt, f"it did not converge ({certain})")
-    if other := _otherwise(suspicion, trial):
+    other = "" if suspicion.proof else suspicion.doubt or next((f"{slug} may explain that" for slug in broken(trial)), "")
+    if other:
         return Inconclusive(f"it did not converge ({certain}), but {other}")
     witnesses = tuple(sorted({*suspicion.acts, trial.released, trial.settled}))
     finding = Finding(f"{suspicion.proof or suspicion.charge}: {certain}", witnesses, severity="stuck", basis="end")
     return finding if suspicion.proof else _but_for(requirement, suspicion, finding, certain, trial)
-
-
-def _good_end(suspicion: Suspicion, trial: Trial) -> NotExercised | None:
-    """What an end shows with which nothing is wrong; None when it is a pass."""
-    untested = suspicion.untested if converged(trial) else ""
-    why = untested or unneeded(trial) or trial.idle
-    return NotExercised(why) if why else None
-
-
-def _otherwise(suspicion: Suspicion, trial: Trial) -> str:
-    """What else is to blame, and no other run would tell; empty when nothing is."""
-    if suspicion.proof:
-        return ""
-    return suspicion.doubt or (f"{broken(trial)[0]} may explain that" if broken(trial) else "")
 
 
 def _but_for(

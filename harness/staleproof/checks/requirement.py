@@ -54,7 +54,7 @@ class Requirement:
         needs_end: the check is about the settling phase, so it is not made for a trial that has none.
         waits: it is about what comes later, so a plan that aims at it waits for the controller's pauses, whatever was reached.
         outlives: the effects of faults that it is about living through: a controller that stops working under one violates it.
-        severity: what a violation does; empty: what the write that is the violation does (`harm`).
+        severity: what a violation does; empty: what the write that is the violation does (`cause`).
         explains_end: a violation may be why a controller ends elsewhere, so it is looked for before the end accuses.
     """
 

@@ -200,14 +200,6 @@ class Trial:
         """Where the settling phase ended, converged or not; None if the trial did not come so far."""
         return self.first(Settled)
 
-    @cached_property
-    def overdue(self) -> Position | None:
-        """Where the time was over that any controller is given to settle: where it had settled, unless that took longer."""
-        end = self.entries[self.settled] if self.settled is not None else None
-        if not isinstance(end, Settled) or not end.overdue:
-            return self.settled
-        return next(Position(index) for index, entry in enumerate(self.entries) if entry.at >= end.at - end.overdue)
-
     @property
     def ending(self) -> tuple[Position, Position]:
         """Where the trial was released and where it had settled.
@@ -218,6 +210,20 @@ class Trial:
         if self.released is None or self.settled is None:
             raise ValueError("the trial has no settling phase")
         return self.released, self.settled
+
+    @cached_property
+    def usual_ending(self) -> tuple[Position, Position]:
+        """Where the trial was released, and where the time was over that any controller is given: where it had settled, unless it
+        was waited for longer.
+
+        Raises:
+            ValueError: as of `ending`.
+        """
+        released, settled = self.ending
+        end = self.entries[settled]
+        if not isinstance(end, Settled) or not end.overdue:
+            return released, settled
+        return released, next(Position(n) for n, entry in enumerate(self.entries) if entry.at >= end.at - end.overdue)
 
     # --- faults
 

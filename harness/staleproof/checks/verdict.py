@@ -62,13 +62,13 @@ class Cause:
     """What lies behind a finding; findings with one cause are one to whoever has to mend it.
 
     Attributes:
-        fault: what was done to the controller, whichever fault of a plan did it.
+        situation: what was done to the controller, whichever fault of a plan did it.
         decision: the first thing that the controller did about it, as what follows "it"; empty: it did nothing that can be named.
         resource: of which resource that was; empty for all of them.
         text: all of it in words.
     """
 
-    fault: str
+    situation: str
     decision: str
     resource: str
     text: str
@@ -152,7 +152,7 @@ class Verdict:
 
     @property
     def worst(self) -> Finding:
-        """The first of the findings that do the most harm.
+        """The first of the worst findings.
 
         Raises:
             ValueError: there is none.

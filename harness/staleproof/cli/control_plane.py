@@ -66,15 +66,12 @@ def build_command() -> None:
 def start_command(provider: ProviderName, image: str, folder: Path | None, attach: Path | None) -> None:
     """Start a control plane, print how to use it, and stop it at Ctrl-C or TERM."""
     options = ControlPlaneOptions(provider=provider, image=image)
-    asyncio.run(_serve(options, (folder or _new_folder()).resolve(), attach))
+    folder = folder or RUNS / f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}"
+    asyncio.run(_serve(options, folder.resolve(), attach))
 
 
 def _built() -> Path:
     return asyncio.run(ensure_built(SERVERS, COMPANIONS, progress=progress_on(sys.stderr)))
-
-
-def _new_folder() -> Path:
-    return RUNS / f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}"
 
 
 async def _serve(options: ControlPlaneOptions, folder: Path, attach: Path | None) -> None:

@@ -9,15 +9,18 @@ import click
 import yaml
 from rich.console import Console
 
-from staleproof.assess import Result, Session, SessionOptions
 from staleproof.assess.run.notes import Notes
+from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.store.run_folder import new_run_folder
+from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.cli.show import concluded, show_story
 from staleproof.core.fault import HideOwnWrite
 from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.plan import Plan, Settle, Subject
 from staleproof.core.plan.step import Apply, Touch
+from staleproof.core.times import DEMO_IDLE_SECONDS, DEMO_QUIET_SECONDS
 from staleproof.progress import progress_on
 from staleproof.settings import Settings
 from staleproof.shipped import shipped
@@ -108,7 +111,7 @@ def _plan(crd: dict[str, Any], sample: dict[str, Any]) -> Plan:
         manifests=(crd,),
         steps=(Apply(object=sample), Touch(target=target)),
         faults=(HideOwnWrite(resource="pods"),),
-        settle=Settle(idle_seconds=0.15, quiet_seconds=0.3),  # these controllers never pause
+        settle=Settle(idle_seconds=DEMO_IDLE_SECONDS, quiet_seconds=DEMO_QUIET_SECONDS),
     )
 
 

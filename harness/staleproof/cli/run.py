@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from staleproof.assess import Result, Session
 from staleproof.assess.configuration import mutations_of, options_for, samples_of, subject_for
 from staleproof.assess.learn.samples import Samples, observe_all, recall_all
 from staleproof.assess.run.blame import known
@@ -26,6 +25,8 @@ from staleproof.assess.store.crashes import Found, find, outcome_of
 from staleproof.assess.store.known_findings import read_baseline
 from staleproof.assess.store.run_folder import RunFolder, new_run_folder
 from staleproof.assess.trial.once_more import Undoable
+from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.show import concluded, show_verdicts

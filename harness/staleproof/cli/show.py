@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
-from staleproof.assess.run.notes import Notes
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.story.why import Section
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.report.model import Report
 from staleproof.report.terminal import sentence, table
+
+if TYPE_CHECKING:  # `staleproof check` does not wait for the imports of what runs trials
+    from staleproof.assess.run.notes import Notes
 
 _MARKS = {
     Outcome.PASS: ("✓", "green"),
@@ -46,13 +49,13 @@ def show_why(console: Console, sections: Sequence[Section]) -> None:
 
 
 def show_story(console: Console, story: Story) -> None:
-    """Heading, if it is not about conformance; headline, harm, lines, what it was compared with, remedy. Nothing is wrapped, so it
+    """Heading, if it is not about conformance; headline, cause, lines, what it was compared with, remedy. Nothing is wrapped, so it
     can be copied."""
     if story.heading:
         console.print(Text(f"    {story.heading}", style="yellow"), soft_wrap=True)
     console.print(Text(f"    {story.headline}", style="bold"), soft_wrap=True)
-    if story.harm:
-        console.print(Text(f"      {story.harm}", style="red"), soft_wrap=True)
+    if story.summary:
+        console.print(Text(f"      {story.summary}", style="red"), soft_wrap=True)
     for at, line in story.lines:
         console.print(Text(f"      {at:7.3f} s  {line}"), soft_wrap=True)
     if story.compared:
@@ -61,7 +64,7 @@ def show_story(console: Console, story: Story) -> None:
 
 
 @contextmanager
-def concluded(notes: Notes, console: Console, *, in_words: bool = True) -> Iterator[None]:
+def concluded(notes: "Notes", console: Console, *, in_words: bool = True) -> Iterator[None]:
     """However the block ends, what was finished is reported, and where it is; the last line says what to think of it. Unless it
     ends by itself, the report is a partial one; when it is interrupted, there is one even of nothing."""
     is_over = is_due = False
@@ -82,7 +85,7 @@ def concluded(notes: Notes, console: Console, *, in_words: bool = True) -> Itera
                 console.print(sentence(notes.report), highlight=False, markup=False, soft_wrap=True)
 
 
-def _show_report(report: Report, notes: Notes, console: Console) -> None:
+def _show_report(report: Report, notes: "Notes", console: Console) -> None:
     console.print(table(report))
     for crash in dict.fromkeys(trial.crash for trial in notes.trials if trial.crash):
         console.print(f"reproduce with: staleproof replay {crash}", highlight=False)

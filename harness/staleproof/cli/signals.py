@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from anyio.from_thread import start_blocking_portal
 
-from staleproof.drive.process.ending import PATIENCE_SECONDS, ended
+from staleproof.core.times import ENDING_SECONDS
+from staleproof.drive.process.ending import ended
 
 T = TypeVar("T")
 
@@ -36,5 +37,5 @@ def run_interruptibly(work: Coroutine[Any, Any, T]) -> T:
         try:
             return portal.call(finish, task)
         except KeyboardInterrupt:
-            portal.call(partial(ended, task, patience_seconds=PATIENCE_SECONDS))
+            portal.call(partial(ended, task, patience_seconds=ENDING_SECONDS))
             raise

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from staleproof.core.fault import Expire, LoseAnswer, Reject, SlowAnswer, Window
 from staleproof.core.operator.observed import Observed, Written
+from staleproof.core.times import OUTAGE_SECONDS, SLOW_ANSWER_SECONDS
 from staleproof.draw.canonical import life, outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values
@@ -17,27 +18,32 @@ from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("api-failure")
 _REJECTED = ("backs-off", "converges-after-catch-up")
-_LATE_SECONDS = 1.0
-_READS_SECONDS = 4.0
 
 
 @SCENARIO.family
 def reject_writes(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Every write of one kind is rejected for seconds, whatever it is about; then nothing but time passes."""
-    steps, codes = outage(observed).steps, itertools.cycle(values(Reject, "code"))
+    steps, settle = outage(observed).steps, patient(observed)
     kinds = {(each.verb, each.subresource): each for each in reversed(observed.life)}
-    for each in profile.more(sorted(kinds.values(), key=_order)):
-        code = next(codes)
-        fault = Reject(resource="*", verb=each.verb, subresource=each.subresource, code=code, times=None, window=Window(each.step))
-        title = f"every {_words(each, of='anything')} is rejected ({code or 'reset'}) for seconds"
-        yield Draft(title, [fault], steps, patient(observed), fresh=True, aims=_REJECTED)
+    ways = zip(sorted(kinds.values(), key=_order), itertools.cycle(values(Reject, "code")), strict=False)
+    return (
+        Draft(
+            f"every {_words(each, of='anything')} is rejected ({code or 'reset'}) for seconds",
+            [Reject(resource="*", verb=each.verb, subresource=each.subresource, code=code, times=None, window=Window(each.step))],
+            steps,
+            settle,
+            fresh=True,
+            aims=_REJECTED,
+        )
+        for each, code in profile.more(ways)
+    )
 
 
 @SCENARIO.family
 def reject_reads(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """All watches expire, and every read is rejected for seconds: no step is over while the controller cannot watch."""
     expire = Expire(resource="*", window=Window(2, 3))
-    reject = Reject(resource="*", verb="read", code=503, times=None, window=Window(2, seconds=_READS_SECONDS))
+    reject = Reject(resource="*", verb="read", code=503, times=None, window=Window(2, seconds=OUTAGE_SECONDS))
     title = "all watches expire, and every read is rejected (503) for seconds"
     yield Draft(title, [expire, reject], settle=patient(observed), aims=(*_REJECTED, "survives-expiry"))
 
@@ -46,11 +52,12 @@ def reject_reads(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def lose_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The answer to the first write of each kind is lost, status writes aside: a status that is written twice does no harm. Who
     writes nothing else may give up all the same."""
-    codes, kinds = itertools.cycle(values(LoseAnswer, "code")), _kinds(observed.life)
-    for each in profile.some([each for each in kinds if not each.subresource] or kinds):
-        code = next(codes)
-        fault = LoseAnswer(**each.selectors, code=code)
-        yield Draft(f"the answer to its first {_words(each)} is lost ({code or 'reset'})", [fault])
+    kinds = _kinds(observed.life)
+    own = [each for each in kinds if not each.subresource] or kinds
+    return (
+        Draft(f"the answer to its first {_words(each)} is lost ({code or 'reset'})", [LoseAnswer(**each.selectors, code=code)])
+        for each, code in profile.some(zip(own, itertools.cycle(values(LoseAnswer, "code")), strict=False))
+    )
 
 
 @SCENARIO.family
@@ -60,8 +67,10 @@ def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
     Of a child that is hidden, too, until the next step: who is refused has still to learn why.
     """
     at = occasions(observed, life(observed).steps)
-    for each in profile.more(_kinds(own_updates(observed))):
-        yield Draft(f"somebody else edits it just before its first {_words(each)}", refused(at, each))
+    return (
+        Draft(f"somebody else edits it just before its first {_words(each)}", refused(at, each))
+        for each in profile.more(_kinds(own_updates(observed)))
+    )
 
 
 @SCENARIO.family
@@ -70,10 +79,13 @@ def slow_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
     writes = {
         each.verb: each for each in reversed(_kinds(observed.life)) if each.verb in ("create", "delete") and not each.subresource
     }
-    for each in profile.more(sorted(writes.values(), key=_order)):
-        fault = SlowAnswer(**each.selectors, by_seconds=_LATE_SECONDS)
-        title = f"the answer to its first {_words(each)} comes {_LATE_SECONDS:g} s late"
-        yield Draft(title, [fault])
+    return (
+        Draft(
+            f"the answer to its first {_words(each)} comes {SLOW_ANSWER_SECONDS:g} s late",
+            [SlowAnswer(**each.selectors, by_seconds=SLOW_ANSWER_SECONDS)],
+        )
+        for each in profile.more(sorted(writes.values(), key=_order))
+    )
 
 
 def _kinds(writes: Iterable[Written]) -> list[Written]:

@@ -3,33 +3,33 @@
 Each says which of its steps does what; a step that the primary has no way to do is left out.
 """
 
-import copy
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite
 from staleproof.core.operator.observed import Changed, Observed, Written
+from staleproof.core.operator.unique import OTHER, with_hosts
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import Settle
-from staleproof.core.plan.step import Apply, Delete, Heartbeat, Rest, Step, Touch
+from staleproof.core.plan.step import Apply, Delete, Heartbeat, Patch, Rest, Step, Touch
+from staleproof.core.times import (
+    GONE_SECONDS,
+    OUTAGE_DEADLINE_FACTOR,
+    OUTAGE_DEADLINE_SECONDS,
+    OUTAGE_SECONDS,
+    STARTED_SECONDS,
+    TERMINATING_SECONDS,
+)
 
 _AT_LEAST = 3
 """Replicas of a primary that can be scaled: with fewer, nothing is left that could be deleted in excess."""
 _ALONE = 1
 """So few replicas are left where all but one go."""
-_TERMINATING_SECONDS = 0.3
-_GONE_SECONDS = 1.0
-OUTAGE_SECONDS = 4.0
-"""How long an outage lasts at least: long enough to tell a growing delay between retries from one that does not grow."""
-LONG_SECONDS = 12.0
-"""Longer than the patience that controllers have of their own: for the creates that they expect, say."""
-_STARTED_SECONDS = 60.0
-_DEADLINE_SECONDS, _DEADLINE_FACTOR = 30.0, 2.5
-"""A client that was turned away for long may wait twice as long again before it comes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,80 +70,79 @@ def appear(observed: Observed) -> Apply:
     return Apply(object=observed.scaled(replicas(observed)))
 
 
-def another(manifest: Manifest) -> Manifest:
-    """The same primary under another name."""
-    other = copy.deepcopy(manifest)
-    other["metadata"]["name"] = f"{manifest['metadata']['name']}-other"
-    return other
+def another(manifest: Manifest, hosts: Collection[str] = ()) -> Manifest:
+    """The same primary under another name, and with other host names than these."""
+    metadata = {**manifest["metadata"], "name": f"{manifest['metadata']['name']}{OTHER}"}
+    return {key: metadata if key == "metadata" else with_hosts(inner, hosts, OTHER) for key, inner in manifest.items()}
+
+
+def _workload(changed: tuple[Changed, ...], *steps: tuple[str, Step | None]) -> Workload:
+    """Of these steps, each with the name of the field that has its number, if any does; those that there is no way to do are left
+    out."""
+    done = [(name, step) for name, step in steps if step is not None]
+    numbers: dict[str, Any] = {name: number for number, (name, _) in enumerate(done, 1) if name}
+    return Workload(tuple(step for _, step in done), changed=changed, **numbers)
+
+
+def _scaled(observed: Observed, by: int) -> Patch | None:
+    """The step after which the primary wants so many more than at first; None when it cannot be scaled."""
+    return observed.scale(replicas(observed) + by) if observed.scale_path else None
 
 
 def life(observed: Observed) -> Workload:
     """A primary appears, is changed, grows by one, shrinks by two and is touched."""
-    steps: list[Step] = [appear(observed)]
-    if observed.change is not None:
-        steps.append(observed.change)
-    changes = len(steps) if observed.change is not None else 0
-    if observed.scale_path:
-        steps += [observed.scale(replicas(observed) + 1), observed.scale(replicas(observed) - 1)]
-    grows = len(steps) - 1 if observed.scale_path else 0
-    steps.append(Touch(target=observed.target))
-    return Workload(tuple(steps), changes, grows, grows and grows + 1, changed=observed.life_changed)
+    return _workload(
+        observed.life_changed,
+        ("", appear(observed)),
+        ("changes", observed.change),
+        ("grows", _scaled(observed, 1)),
+        ("shrinks", _scaled(observed, -1)),
+        ("", Touch(target=observed.target)),
+    )
 
 
 def turns(observed: Observed) -> Workload:
     """A primary appears; each of its moves is made and taken back; it shrinks to one and grows again; what can be removed goes for
     good; then it is touched. An old view does most harm where something has come back. Without such moves `away` is empty."""
-    steps, away = _there_and_back(observed, observed.turned, _ALONE)
-    removal = next((each for each in observed.turned if each.kind.startswith("remove")), None)
-    if removal is not None:
-        steps.append(observed.do(removal))
-    goes = len(steps) if removal is not None else 0
-    steps.append(Touch(target=observed.target))
-    return Workload(tuple(steps), away=away, goes=goes)
+    removals = (observed.do(each) for each in observed.turned if each.kind.startswith("remove"))
+    return _there_and_back(observed, observed.turned, _ALONE, next(removals, None))
 
 
 def round_trip(observed: Observed, move: Move | None = None) -> Workload:
     """A primary appears, is changed and changed back, shrinks to as little as it may and grows again, and is touched: it is asked
     for what it was asked for before. `move`: another change than the best of those that can be taken back."""
     moves = observed.returning[:1] if move is None else (move,)
-    steps, away = _there_and_back(observed, moves, _least(observed))
-    steps.append(Touch(target=observed.target))
-    changes = away[0] if moves else 0
-    return Workload(tuple(steps), changes, away=away, changed=tuple(_changed_twice(observed, away, changes)))
+    scale = ".".join(observed.scale_path)
+    may_be_none = any(each.path == scale and each.becomes == "0" for each in observed.changes)
+    trip = _there_and_back(observed, moves, 0 if may_be_none else 1)
+    changes = trip.away[0] if moves else 0
+    return replace(trip, changes=changes, changed=tuple(_changed_twice(observed, trip.away, changes)))
 
 
-def _there_and_back(observed: Observed, moves: Iterable[Move], least: int) -> tuple[list[Step], tuple[int, ...]]:
-    """A primary appears; each move is made and taken back, and it shrinks to so few and grows again. With the numbers of the steps
-    that are taken back."""
+def _there_and_back(observed: Observed, moves: Iterable[Move], least: int, removal: Patch | None = None) -> Workload:
+    """A primary appears; each move is made and taken back, and it shrinks to so few and grows again. Then something may go for
+    good, and it is touched."""
     both = [(observed.do(move), observed.undo(move)) for move in moves]
     if observed.scale_path:
         both.append((observed.scale(least), observed.scale(replicas(observed))))
-    steps: list[Step] = [appear(observed), *itertools.chain.from_iterable(both)]
-    return steps, tuple(range(2, len(steps), 2))
-
-
-def _least(observed: Observed) -> int:
-    """Nothing, if the API server accepts that."""
-    scale = ".".join(observed.scale_path)
-    return 0 if any(move.path == scale and move.becomes == "0" for move in observed.changes) else 1
+    back = [("", step) for step in itertools.chain.from_iterable(both)]
+    made = _workload((), ("", appear(observed)), *back, ("goes", removal), ("", Touch(target=observed.target)))
+    return replace(made, away=tuple(range(2, len(back) + 2, 2)))
 
 
 def _changed_twice(observed: Observed, away: Sequence[int], changes: int) -> Iterator[Changed]:
     """What changed when the primary lived changes as often on a round trip: whatever is done to it is done again."""
     lived = life(observed)
+    like = {step: {lived.changes} if step == changes else {lived.grows, lived.shrinks} for step in away}
     for each in observed.life_changed:
-        found = {1} & set(each.steps)
-        for step in away:
-            alike = {lived.changes} if step == changes else {lived.grows, lived.shrinks}
-            if alike & set(each.steps) or each.resource == observed.resource:
-                found |= {step, step + 1}
-        yield Changed(each.resource, tuple(sorted(found)))
+        again = [step for step in away if like[step] & set(each.steps) or each.resource == observed.resource]
+        steps = ({1} & set(each.steps)) | {*again, *(step + 1 for step in again)}
+        yield Changed(each.resource, tuple(sorted(steps)))
 
 
 def outage(observed: Observed) -> Workload:
     """The same life, and then time in which nothing happens and what was broken off is not mended."""
-    plan = life(observed)
-    return replace(plan, steps=(*plan.steps, Rest(seconds=OUTAGE_SECONDS)))
+    return replace(life(observed), steps=(*life(observed).steps, Rest(seconds=OUTAGE_SECONDS)))
 
 
 def glance(observed: Observed) -> tuple[Step, ...]:
@@ -156,35 +155,33 @@ def news(observed: Observed) -> Iterator[tuple[str, tuple[Step, ...]]]:
 
     Yields what happens to it, in words, with the steps; nothing without a child that the controller creates and watches.
     """
+    ways = {"scaled up": _scaled(observed, 1), "changed": observed.change}
     for child in [each for each in observed.hideable if each.stays][:1]:
         beat = Heartbeat(resource=child.resource)
-        if observed.scale_path:
-            yield "scaled up", (appear(observed), observed.scale(replicas(observed) + 1), beat)
-        if observed.change is not None:
-            yield "changed", (appear(observed), observed.change, beat)
+        yield from ((words, (appear(observed), step, beat)) for words, step in ways.items() if step is not None)
 
 
-def death(observed: Observed, *, rests: float = _TERMINATING_SECONDS) -> Workload:
+def death(observed: Observed, *, rests: float = TERMINATING_SECONDS) -> Workload:
     """A primary appears, grows by one, is deleted, and is made anew as it was under the same name; then it is touched.
 
     Between `deletes` and `returns` it rests so many seconds, in which a primary that is kept by a finalizer is terminating.
     """
-    steps: list[Step] = [appear(observed)]
-    again = appear(observed)
-    if observed.scale_path:
-        steps.append(observed.scale(replicas(observed) + 1))
-        again = Apply(object=observed.scaled(replicas(observed) + 1))
-    grows = len(steps) if observed.scale_path else 0
-    steps += [Delete(target=observed.target), Rest(seconds=rests), again, Touch(target=observed.target)]
-    deletes, returns = len(steps) - 3, len(steps) - 1
-    return Workload(tuple(steps), grows=grows, deletes=deletes, returns=returns, changed=observed.death_changed)
+    return _workload(
+        observed.death_changed,
+        ("", appear(observed)),
+        ("grows", _scaled(observed, 1)),
+        ("deletes", Delete(target=observed.target)),
+        ("", Rest(seconds=rests)),
+        ("returns", Apply(object=observed.scaled(replicas(observed) + 1))),
+        ("", Touch(target=observed.target)),
+    )
 
 
 def is_update(observed: Observed, steps: Sequence[Step], each: Written) -> bool:
     """Whether it is a write, in one of these steps, of what was there before: a patch of a child may have created it, unless the
     primary was changed for it."""
-    is_of_the_primary = each.resource == observed.resource
-    return each.verb == "update" or (each.verb == "patch" and (is_of_the_primary or steps[each.step - 1] == observed.change))
+    is_sure = each.resource == observed.resource or steps[each.step - 1] == observed.change
+    return each.verb == "update" or (each.verb == "patch" and is_sure)
 
 
 def own_updates(observed: Observed) -> list[Written]:
@@ -200,33 +197,30 @@ def own_create(observed: Observed, resource: str) -> OwnWrite:
 
 def hidden_creates(observed: Observed) -> list[HideOwnWrite]:
     """For each resource that it creates and watches: what it creates first is hidden from it, and all that comes after."""
-    resources = [child.resource for child in observed.hideable]
-    return [HideOwnWrite(resource=each, write=own_create(observed, each)) for each in resources]
+    return [HideOwnWrite(resource=each.resource, write=own_create(observed, each.resource)) for each in observed.hideable]
 
 
 def slow_to_start(observed: Observed) -> Settle:
     """For plans that restart it: its start may take longer than anything that it does, and being elected longer still."""
     settle = patient(observed)
-    return structs.replace(settle, limit_seconds=max(settle.limit_seconds, _STARTED_SECONDS))
+    return structs.replace(settle, limit_seconds=max(settle.limit_seconds, STARTED_SECONDS))
 
 
 def patient(observed: Observed, seconds: float = OUTAGE_SECONDS) -> Settle:
     """For plans with an outage, or a hold, that lasts so long."""
     settle = observed.settle()
-    return structs.replace(settle, deadline_seconds=max(settle.deadline_seconds, _DEADLINE_SECONDS, _DEADLINE_FACTOR * seconds))
+    return structs.replace(
+        settle, deadline_seconds=max(settle.deadline_seconds, OUTAGE_DEADLINE_SECONDS, OUTAGE_DEADLINE_FACTOR * seconds)
+    )
 
 
 def removal(observed: Observed) -> Workload:
     """A primary appears, grows by one, and is deleted for good; then there is some rest, so that an outage lasts."""
-    died = death(observed, rests=_GONE_SECONDS)
+    died = death(observed, rests=GONE_SECONDS)
     return replace(died, steps=died.steps[: died.deletes + 1], returns=0)
 
 
 def patience(observed: Observed, holds: Sequence[float]) -> tuple[Step, ...]:
     """A primary appears and is touched again and again, so many seconds after it appeared: each hold outlasts the one before."""
-    steps: list[Step] = [appear(observed)]
-    before = 0.0
-    for hold in holds:
-        steps += [Rest(seconds=hold - before), Touch(target=observed.target)]
-        before = hold
-    return tuple(steps)
+    rests = [Rest(seconds=hold - before) for before, hold in itertools.pairwise((0.0, *holds))]
+    return (appear(observed), *(step for rest in rests for step in (rest, Touch(target=observed.target))))

@@ -2,87 +2,108 @@
 
 from collections.abc import Iterator
 
-from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Release, Skew, Window
+from staleproof.core.fault import Coalesce, HideOwnWrite, HoldStream, OwnWrite, Skew, Window
 from staleproof.core.operator.observed import Observed
-from staleproof.core.plan.step import Delete, Rest, Step
+from staleproof.core.plan.step import Delete, Patch, Rest
+from staleproof.core.times import SKEW_SECONDS
 from staleproof.draw.canonical import appear, glance, life, patient, replicas, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.occasions import life_events
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("coalescing-skew")
-_LAG_SECONDS = 0.5
 
 
 @SCENARIO.family
 def coalesce(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary, or everything, is out of sight while it is changed and scaled up and down."""
-    if life(observed).last == 2:  # it appears and is touched
-        return
+    last = life(observed).last
     primary = [observed.resource] if observed.resource in observed.watched else []
-    for resource in profile.some((*primary, "*")):
-        fault = Coalesce(resource=resource, window=Window(2, life(observed).last))
-        yield Draft(f"{fault.about} out of sight while the primary changes", [fault])
+    faults = [Coalesce(resource=resource, window=Window(2, last)) for resource in (*primary, "*")]
+    return (
+        Draft(f"{fault.about} out of sight while the primary changes", [fault])
+        for fault in profile.some(faults if last > 2 else ())  # more than that it appears and is touched
+    )
 
 
 @SCENARIO.family
 def coalesce_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary is out of sight while one thing after another is changed and changed back: nothing seems to have happened."""
     turned = turns(observed)
-    for last in profile.more(turned.away[-1:] if observed.resource in observed.watched else ()):
-        fault = Coalesce(resource=observed.resource, window=Window(turned.away[0], last + 2))
-        yield Draft("the primary out of sight while it is changed and changed back", [fault], turned.steps)
+    return (
+        Draft(
+            "the primary out of sight while it is changed and changed back",
+            [Coalesce(resource=observed.resource, window=Window(turned.away[0], last + 2))],
+            turned.steps,
+        )
+        for last in profile.more(turned.away[-1:] if observed.resource in observed.watched else ())
+    )
 
 
 @SCENARIO.family
 def hold(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Nothing of one resource is shown while everything else goes on, and then everything, at once or one after the other."""
-    for resource in profile.more(observed.watched):
-        if steps := life_events(observed, resource):
-            release: Release = "events" if resource == observed.resource else "trickle"
-            fault = HoldStream(resource=resource, window=Window(steps[0]), release=release)
-            yield Draft(f"{resource} behind everything else, then shown as {release}", [fault])
+    faults = [
+        HoldStream(resource=each, window=Window(steps[0]), release="events" if each == observed.resource else "trickle")
+        for each in observed.watched
+        if (steps := life_events(observed, each))
+    ]
+    return (
+        Draft(f"{fault.resource} behind everything else, then shown as {fault.release}", [fault]) for fault in profile.more(faults)
+    )
 
 
 @SCENARIO.family
 def hold_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """What happens to the primary is not shown for long, and then nothing happens any more: for a controller that has no creates
     which could be hidden as long (`own_writes.hide_long`)."""
-    for news in _news(observed) if observed.resource in observed.watched and not observed.hideable else ():
-        steps = (appear(observed), news, Rest(seconds=profile.longest))
-        hold = HoldStream(resource=observed.resource, window=Window(2))
-        title = f"{observed.resource} behind everything else for up to {profile.longest:g} s"
-        aims = ("converges-after-catch-up", "recovers-in-bounded-time")
-        yield Draft(title, [hold], steps, patient(observed, profile.longest), aims=aims)
+    is_needed = observed.resource in observed.watched and not observed.hideable
+    hold = HoldStream(resource=observed.resource, window=Window(2))
+    return (
+        Draft(
+            f"{observed.resource} behind everything else for up to {profile.longest:g} s",
+            [hold],
+            (appear(observed), news, Rest(seconds=profile.longest)),
+            patient(observed, profile.longest),
+            aims=("converges-after-catch-up", "recovers-in-bounded-time"),
+        )
+        for news in (_news(observed) if is_needed else ())
+    )
 
 
 @SCENARIO.family
 def hide_first_write(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary is not shown from the controller's first own write to it on: its children are ahead of it."""
-    for each in observed.life:
-        if each.step == 1 and each.resource == observed.resource and each.verb in ("update", "patch") and not each.subresource:
-            fault = HideOwnWrite(resource=observed.resource, window=Window(1), write=OwnWrite(each.verb))
-            title = f"the primary behind its children from own {each.verb} on"
-            yield Draft(title, [fault], glance(observed), aims=("tolerates-skew", "converges-after-catch-up"))
+    own = [each for each in observed.life if (each.step, each.resource, each.subresource) == (1, observed.resource, "")]
+    return (
+        Draft(
+            f"the primary behind its children from own {each.verb} on",
+            [HideOwnWrite(resource=observed.resource, window=Window(1), write=OwnWrite(each.verb))],
+            glance(observed),
+            aims=("tolerates-skew", "converges-after-catch-up"),
+        )
+        for each in own
+        if each.verb in ("update", "patch")
+    )
 
 
 @SCENARIO.family
 def lag(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Children arrive later than the primary, or the primary later than its children, all the time."""
-    children = {resource: _LAG_SECONDS for resource in observed.watched if resource != observed.resource}
-    lags = {f"children {_LAG_SECONDS:g} s behind the primary": children}
-    if observed.resource in observed.watched:
-        lags[f"the primary {_LAG_SECONDS:g} s behind its children"] = {observed.resource: _LAG_SECONDS}
-    for title, by_seconds in profile.more((title, lags[title]) for title in lags if lags[title]):
-        yield Draft(title, [Skew(by_seconds=by_seconds)])
+    primary = [each for each in observed.watched if each == observed.resource]
+    children = [each for each in observed.watched if each != observed.resource]
+    late = f"{SKEW_SECONDS:g} s behind"
+    ways = ((f"children {late} the primary", children), (f"the primary {late} its children", primary))
+    drafts = [Draft(title, [Skew(by_seconds=dict.fromkeys(lagging, SKEW_SECONDS))]) for title, lagging in ways if lagging]
+    return profile.more(drafts)
 
 
-def _news(observed: Observed) -> Iterator[Step]:
+def _news(observed: Observed) -> list[Patch | Delete]:
     """What can happen to the primary so that the controller does something, at most one thing."""
-    grows = [each for each in observed.life if each.step == life(observed).grows and each.changes]
-    if observed.change is not None:
-        yield observed.change
-    elif grows:
-        yield observed.scale(replicas(observed) + 1)
-    elif observed.keeps_finalizer:
-        yield Delete(target=observed.target)
+    grows = any(each.step == life(observed).grows and each.changes for each in observed.life)
+    ways = (
+        observed.change,
+        observed.scale(replicas(observed) + 1) if grows else None,
+        Delete(target=observed.target) if observed.keeps_finalizer else None,
+    )
+    return [step for step in ways if step is not None][:1]

@@ -1,5 +1,6 @@
 """Which incidents go together: those that do not take one another's occasion, and leave the steps something to be done to."""
 
+import itertools
 from collections.abc import Sequence
 
 from staleproof.core.fault import AnyFault, HoldStream
@@ -17,9 +18,9 @@ def compatible(incidents: Sequence[Faults], observed: Observed, steps: Sequence[
     first before the others."""
     kept: list[AnyFault] = []
     for incident in incidents:
-        if len(kept) + len(incident) > most or not all(_fits(fault, observed, steps) for fault in incident):
-            continue
-        if not any(_takes(one, other, observed) or _takes(other, one, observed) for one in incident for other in kept):
+        pairs = itertools.product(incident, kept)
+        is_free = not any(_takes(one, other, observed) or _takes(other, one, observed) for one, other in pairs)
+        if len(kept) + len(incident) <= most and is_free and all(_leaves_steps(fault, observed, steps) for fault in incident):
             kept += incident
     return tuple(kept)
 
@@ -50,13 +51,11 @@ def _waits_for_writes(fault: AnyFault, primary: str) -> bool:
     return is_event or fault.occasion in ("write", "own write")
 
 
-def _fits(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:
-    return _leaves_steps(fault, observed, steps) and not ("restarts" in fault.effects and sets_aside(steps))
-
-
 def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:
     """Whether what the steps are about will be there all the same: a child that is made before it is deleted, and a primary that is
     gone before it is made anew, because its finalizer was removed."""
+    if "restarts" in fault.effects and sets_aside(steps):
+        return False
     window = fault.window
     until = window.until_step or len(steps) + 1
     for number, step in enumerate(steps, 1):

@@ -59,14 +59,12 @@ def _drawn(
     Hypothesis changes what it has drawn by little and little, so a few are drawn from each of many seeds that follow from this one.
     """
     found: dict[str, tuple[Plan, ...]] = {}
-    for number in itertools.count():
+    number, before = 0, -1
+    while before < len(found) < examples:
         before = len(found)
-        if before >= examples:
-            break
         for plans in _few(some, f"{by}/{number}"):
             found.setdefault(name(plans[0]), plans)
-        if len(found) == before:
-            break
+        number += 1
     return itertools.islice(found.values(), examples)
 
 
@@ -84,23 +82,17 @@ def _few(some: SearchStrategy[tuple[Plan, ...]], by: str) -> list[tuple[Plan, ..
     return sorted(found, key=lambda plans: len(plans) > 1 and all(each == plans[0] for each in plans))
 
 
-def drawn_family(
-    scenario: str,
-    alike: Callable[[Observed, int], SearchStrategy[tuple[Plan, ...]]],
-    *,
-    when: Callable[[Observed], bool] = lambda _: True,
-) -> Family:
-    """The drawn plans of a scenario, as many as the profile says, for a controller that gives an occasion for them.
+def drawn_family(scenario: str, alike: Callable[[Observed, int], SearchStrategy[tuple[Plan, ...]]]) -> Family:
+    """The drawn plans of a scenario, as many as the profile says.
 
     More are drawn than that, and those are kept that cover what no plan before them covers: what Hypothesis draws is often alike.
     `alike` draws so many plans over one workload, because a workload of its own costs a plan two references.
     """
 
     def made(observed: Observed, profile: Profile) -> Iterator[Plan]:
-        if when(observed):
-            some = _drawn(alike(observed, _ALIKE * _CANDIDATES), _workload, profile.seed, ceil(profile.examples / _ALIKE))
-            found = {fingerprint(plan): plan for plans in some for plan in plans}
-            yield from most_varied(list(found.values()), profile.examples)
+        some = _drawn(alike(observed, _ALIKE * _CANDIDATES), _workload, profile.seed, ceil(profile.examples / _ALIKE))
+        found = {fingerprint(plan): plan for plans in some for plan in plans}
+        yield from most_varied(list(found.values()), profile.examples)
 
     return Family(scenario, "drawn", made, drawn=True)
 

@@ -4,20 +4,21 @@ from collections.abc import Iterator
 
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.step import Apply, Rest
+from staleproof.core.times import WAITS_SECONDS
 from staleproof.draw.canonical import another, appear, hidden_creates
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("isolation")
-_WAITS_SECONDS = 7.0
-"""Longer than the second primary is given to be looked at."""
 
 
 @SCENARIO.family
 def second_primary(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Hide its creates for the first primary; then the second appears."""
+    """Hide its creates for the first primary; then the second appears, if there is room for it."""
     first = appear(observed)
-    steps = (first, Apply(object=another(first.object)), Rest(seconds=_WAITS_SECONDS))
-    for hide in hidden_creates(observed)[:1]:  # one kind is as good as another: it has to wait for none of them
-        title = f"hide own creates of {hide.resource} while a second primary appears"
-        yield Draft(title, [hide], steps, aims=("isolates-objects",))
+    steps = (first, Apply(object=another(first.object, observed.hosts)), Rest(seconds=WAITS_SECONDS))
+    hidden = [] if observed.alone else hidden_creates(observed)[:1]  # one kind is as good as another: it waits for none
+    return (
+        Draft(f"hide own creates of {hide.resource} while a second primary appears", [hide], steps, aims=("isolates-objects",))
+        for hide in hidden
+    )

@@ -16,10 +16,12 @@ SCENARIO = Scenario("metrics")
 @SCENARIO.family
 def behind_for_a_while(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its creates until the primary shrinks; when it is touched after that, there is nothing to skip."""
-    if not observed.has_metrics:
-        return
-    lived = life(observed)
-    for hide in profile.some(hidden_creates(observed)):
-        title = f"hide own creates of {hide.resource} for a while, and read the metrics"
-        faults = [structs.replace(hide, window=Window(1, lived.shrinks or lived.last))]
-        yield Draft(title, faults, aims=("reports-skips",))
+    window = Window(1, life(observed).shrinks or life(observed).last)
+    return (
+        Draft(
+            f"hide own creates of {hide.resource} for a while, and read the metrics",
+            [structs.replace(hide, window=window)],
+            aims=("reports-skips",),
+        )
+        for hide in profile.some(hidden_creates(observed) if observed.has_metrics else ())
+    )

@@ -8,6 +8,7 @@ said in that workload, because it may have turned the controller off.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.manifest import Manifest
@@ -15,6 +16,7 @@ from staleproof.core.plan.move import merged
 from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Step, Touch
 from staleproof.draw.canonical import death, is_update, life, turns
 
+S = TypeVar("S")
 OF_A_CHILD = (Edit, Heartbeat, Recreate, Remove)
 """What users do to a child."""
 _OF_THE_PRIMARY = (Apply, Delete, Patch, PatchStatus, Touch)
@@ -48,12 +50,16 @@ def written(observed: Observed, steps: Sequence[Step]) -> list[Written]:
 
 def stirred(observed: Observed, steps: Sequence[Step]) -> list[tuple[str, int]]:
     """(resource, step) of each event that is sure to come after the first step: what is watched, and changes."""
-    later = [(number, step) for number, step in enumerate(steps, 1) if number > 1]
-    found = [(observed.resource, number) for number, step in later if isinstance(step, _OF_THE_PRIMARY)]
-    found += [(step.resource, number) for number, step in later if isinstance(step, OF_A_CHILD)]
-    works = [each for each in written(observed, steps) if each.step > 1 and each.changes]
-    found += [(each.resource, each.step) for each in works if _comes(each) or steps[each.step - 1] == observed.change]
-    return sorted({each for each in found if each[0] in observed.watched})
+    found = {(observed.resource, number) for number, _ in numbered(steps, *_OF_THE_PRIMARY)}
+    found |= {(step.resource, number) for number, step in enumerate(steps, 1) if isinstance(step, OF_A_CHILD)}
+    works = [each for each in written(observed, steps) if each.changes]
+    found |= {(each.resource, each.step) for each in works if _comes(each) or steps[each.step - 1] == observed.change}
+    return sorted((resource, step) for resource, step in found if resource in observed.watched and step > 1)
+
+
+def numbered(steps: Sequence[Step], *kinds: type[S]) -> list[tuple[int, S]]:
+    """Each step that is of one of these kinds, with its number."""
+    return [(number, step) for number, step in enumerate(steps, 1) if isinstance(step, kinds)]
 
 
 def life_events(observed: Observed, resource: str) -> list[int]:
@@ -134,6 +140,7 @@ class _Primary:
 
 def _likes(observed: Observed, steps: Sequence[Step]) -> Iterator[_Like]:
     """What each step is like."""
+    died, base = death(observed), _plain(observed, observed.sample)
     there: _Primary | None = None
     for number, step in enumerate(steps, 1):
         before = there
@@ -141,39 +148,32 @@ def _likes(observed: Observed, steps: Sequence[Step]) -> Iterator[_Like]:
             yield _Like(observed.life, 1, _replicas(observed, step.object, 1))
         elif isinstance(step, Apply) and before is None:
             there = _Primary(_plain(observed, step.object), _replicas(observed, step.object, 0), tuple(steps[:number]))
-            is_back = number > 1 and there.said == _plain(observed, observed.sample)
-            returned = _Like(observed.death, death(observed).returns, there.count) if is_back else _Like()
+            returned = _Like(observed.death, died.returns, there.count) if there.said == base else _Like()
             yield _Like(observed.life, 1, there.count) if number == 1 else returned
         elif isinstance(step, Delete) and step.target == observed.target and before is not None:
             there = None
-            is_known = before.said == _plain(observed, observed.sample) and (before.count or not observed.scale_path)
-            yield _Like(observed.death, death(observed).deletes, before.count) if is_known else _Like()
+            is_known = before.said == base and (before.count or not observed.scale_path)
+            yield _Like(observed.death, died.deletes, before.count) if is_known else _Like()
         elif isinstance(step, Patch | Touch) and step.target == observed.target and before is not None:
-            there = _changed(observed, before, step)
-            yield _as_changed(observed, before, step, there)
+            patch = step.patch if isinstance(step, Patch) else {}
+            said = _plain(observed, merged(before.said, patch))
+            there = _Primary(said, _replicas(observed, patch, before.count), (*before.done, step))
+            yield _as_changed(observed, before, step, there.count)
         else:
             yield _Like()
 
 
-def _changed(observed: Observed, before: _Primary, step: Patch | Touch) -> _Primary:
-    if isinstance(step, Touch):
-        return replace(before, done=(*before.done, step))
-    said = _plain(observed, merged(before.said, step.patch))
-    return _Primary(said, _replicas(observed, step.patch, before.count), (*before.done, step))
-
-
-def _as_changed(observed: Observed, before: _Primary, step: Patch | Touch, after: _Primary) -> _Like:
-    """What a change, or a touch, of the primary is like."""
+def _as_changed(observed: Observed, before: _Primary, step: Patch | Touch, count: int) -> _Like:
+    """What a change, or a touch, of the primary is like, after which it wants so many replicas."""
     lived, base = life(observed), _plain(observed, observed.sample)
-    usual = [base, merged(base, observed.change.patch)] if observed.change is not None else [base]
-    if isinstance(step, Patch) and before.count == after.count:
+    if isinstance(step, Patch) and before.count == count:
         return _as_turned(observed, before, step, base) if step not in before.done else _Like()
-    if before.said not in usual:
+    if before.said not in (base, merged(base, observed.change.patch) if observed.change is not None else base):
         return _Like()
-    if before.count != after.count:  # when all go, none can be deleted in excess
-        like = lived.grows if after.count > before.count else lived.shrinks * (after.count > 0)
-        return _Like(observed.life, like, abs(after.count - before.count))
-    return _Like(observed.life, lived.last)
+    if before.count == count:
+        return _Like(observed.life, lived.last)
+    like = lived.grows if count > before.count else lived.shrinks * (count > 0)  # when all go, none can be deleted in excess
+    return _Like(observed.life, like, abs(count - before.count))
 
 
 def _as_turned(observed: Observed, before: _Primary, step: Patch, base: Manifest) -> _Like:

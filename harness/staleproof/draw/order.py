@@ -11,11 +11,9 @@ from math import fsum
 from staleproof.core.fault import AnyFault
 from staleproof.core.plan.coverage import moments, occasions
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Rest, Step, removes
+from staleproof.core.plan.step import Rest, removes
+from staleproof.core.times import LEAST_PLAN_SECONDS, TRIES_AGAIN_FACTOR
 
-_LEAST_SECONDS = 0.5
-_TRIES_AGAIN = 4.0
-"""For how many of the times in which nothing happens a controller is busy in a step in which its requests are rejected."""
 _DETAIL = 0.2
 """What a fault on another resource, in another phase, or over another change is worth, as a part of what another fault is."""
 Cells = set[tuple[str, ...]]
@@ -36,27 +34,18 @@ def expected_seconds(plan: Plan, took: Mapping[str, float]) -> float:
 
 def _holds(fault: AnyFault, plan: Plan) -> float:
     """By how many seconds the fault itself makes a trial longer."""
-    late = getattr(fault, "by_seconds", 0.0)  # what several faults call it
-    late = max(late.values()) if isinstance(late, dict) else late
+    by_seconds = getattr(fault, "by_seconds", 0.0)  # what several faults call it
+    late = max(by_seconds.values()) if isinstance(by_seconds, dict) else by_seconds
     window, end = fault.window, len(plan.steps) + 1
     steps = min(window.until_step or end, end) - window.from_step
-    again = steps * _TRIES_AGAIN * plan.settle.idle_seconds if "rejects" in fault.effects else 0.0
+    again = steps * TRIES_AGAIN_FACTOR * plan.settle.idle_seconds if "rejects" in fault.effects else 0.0
     return float(late * (steps if "lags" in fault.effects else 1) + again + (window.seconds or 0.0))
-
-
-def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> list[int]:
-    """The positions of the plans in the order in which they should be run when there may not be time for all.
-
-    What tries a requirement with a fault is worth most when nothing before it did, and half as much with each that did; what counts
-    is the worth of each second.
-    """
-    return list(_in_order(plans, seconds))
 
 
 def most_varied(plans: Sequence[Plan], count: int) -> list[Plan]:
     """So many of these plans, those first that try what none before them tries. A fault more is worth no more than a plan more, and
     what is most telling is worth twice as much."""
-    order = _in_order(plans, [max(len(plan.faults), 1) / (2 if _is_telling(plan) else 1) for plan in plans])
+    order = most_valuable_first(plans, [max(len(plan.faults), 1) / (2 if _is_telling(plan) else 1) for plan in plans])
     return [plans[number] for number in itertools.islice(order, count)]
 
 
@@ -68,12 +57,17 @@ def _is_telling(plan: Plan) -> bool:
     )
 
 
-def _in_order(plans: Sequence[Plan], seconds: Sequence[float]) -> Iterator[int]:
+def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> Iterator[int]:
+    """The positions of the plans in the order in which they should be run when there may not be time for all.
+
+    What tries a requirement with a fault is worth most when nothing before it did, and half as much with each that did; what counts
+    is the worth of each second.
+    """
     tried: Counter[tuple[str, ...]] = Counter()
     known = [(_cells(plan), _details(plan)) for plan in plans]
     left = list(range(len(plans)))
     while left:
-        best = max(left, key=lambda number: _worth(*known[number], tried) / max(seconds[number], _LEAST_SECONDS))
+        best = max(left, key=lambda number: _worth(*known[number], tried) / max(seconds[number], LEAST_PLAN_SECONDS))
         left.remove(best)
         tried.update(known[best][0] | known[best][1])
         yield best
@@ -93,18 +87,13 @@ def _details(plan: Plan) -> Cells:
     """Which faults it tries on which resources, in which phases of the workload, over which changes, with one another, with which
     effects, and what is done while they last."""
     each = occasions(plan)
-    tried: Cells = {(fault.tag, fault.resource, "", "") for fault in plan.faults}
-    tried |= {(at.fault, at.resource, at.phase, "") for at in each}
+    tried: Cells = {(at.fault, at.resource, at.phase, "") for at in each}
     tried |= {(at.fault, "", at.phase, at.move) for at in each if at.move}
-    tried |= {(at.fault, "without", at.move) for fault, at in zip(plan.faults, each, strict=True) if removes(_opening(fault, plan))}
-    tried |= {(fault.kind, "does", *sorted(fault.effects)) for fault in plan.faults}
-    tried |= {(fault.kind, "outlasts", phase, "") for fault in plan.faults for phase in _outlasted(fault, plan)}
+    for fault, at in zip(plan.faults, each, strict=True):
+        tried |= {(fault.tag, fault.resource, "", ""), (fault.kind, "does", *sorted(fault.effects))}
+        tried |= {(at.fault, "without", at.move)} if removes(plan.steps[fault.window.from_step - 1]) else set()
+        tried |= {(fault.kind, "outlasts", phase, "") for phase in _outlasted(fault, plan)}
     return tried | set(itertools.combinations(sorted({at.fault for at in each}), 2))
-
-
-def _opening(fault: AnyFault, plan: Plan) -> Step:
-    """The step with which it opens."""
-    return plan.steps[fault.window.from_step - 1]
 
 
 def _outlasted(fault: AnyFault, plan: Plan) -> Iterator[str]:

@@ -3,7 +3,8 @@
 Each comes over a primary's life in few plans, in which it has every value that plans give to its fields.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
+from functools import partial
 
 from staleproof.core.fault import AnyFault
 from staleproof.core.operator.observed import Observed
@@ -22,16 +23,13 @@ def families(known: Collection[object]) -> list[Family]:
     scenario = Scenario("other-faults", settle=slow_to_start)
     for kind in KINDS:
         if kind not in known and kind.often and kind.contract == "legal":
-            scenario.family(_drafts(kind), kind.__name__)
+            scenario.family(partial(_drafts, kind), kind.__name__)
     return scenario.families
 
 
-def _drafts(kind: type[AnyFault]) -> Callable[[Observed, Profile], Iterator[Draft]]:
-    def drafts(observed: Observed, profile: Profile) -> Iterator[Draft]:
-        at = occasions(observed, life(observed).steps)
-        for faults in profile.more(covering(each for need in needs(kind) for each in single(kind, need, at))):
-            form = ", ".join(f"{name} {getattr(faults[0], name)}" for name in forms(kind)[0])
-            title = f"{faults[0].tag} of {faults[0].about} from step {faults[0].window.from_step}{f' ({form})' * bool(form)}"
-            yield Draft(title, faults)
-
-    return drafts
+def _drafts(kind: type[AnyFault], observed: Observed, profile: Profile) -> Iterator[Draft]:
+    at = occasions(observed, life(observed).steps)
+    for faults in profile.more(covering(each for need in needs(kind) for each in single(kind, need, at))):
+        form = ", ".join(f"{name} {getattr(faults[0], name)}" for name in forms(kind)[0])
+        title = f"{faults[0].tag} of {faults[0].about} from step {faults[0].window.from_step}{f' ({form})' * bool(form)}"
+        yield Draft(title, faults)

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
-from staleproof.core.operator.observed import ChildKind, Observed, Written
+from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.step import Resync, Step, Touch
 from staleproof.draw.canonical import glance, life, own_create, own_updates, patience, patient, round_trip, turns
 from staleproof.draw.family import Draft, Scenario
@@ -24,13 +24,7 @@ _AIMS = {
 """Whoever creates by server-side apply patches, so the verb of a write does not say it."""
 Verb = Literal["create", "delete"]
 Poke = Literal["touch", "resync"]
-POKES: tuple[Poke, ...] = ("touch", "resync")  # the first costs a client nothing; nor does the first of the releases
 _MILDEST_FIRST = ("create", "patch", "update", "delete")
-
-
-def poke_step(poke: Poke, observed: Observed) -> Step:
-    """A step that makes the controller look again although there is nothing new to do."""
-    return Touch(target=observed.target) if poke == "touch" else Resync(resource=observed.resource)
 
 
 @SCENARIO.family
@@ -43,13 +37,13 @@ def idempotence(observed: Observed, profile: Profile) -> Iterator[Draft]:
 @SCENARIO.family
 def hide_creates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide the first create of each child and everything after it, poke, release. Of the first child in every way."""
-    yield from profile.some(_hide_each(observed, "create", [("touch", "relist"), ("touch", "resume"), ("resync", "events")]))
+    return profile.some(_poked(observed, "create", [("touch", "relist"), ("touch", "resume"), ("resync", "events")]))
 
 
 @SCENARIO.family
 def hide_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The same for deletes, which leave at least one child: only what should have stayed can be deleted in excess."""
-    yield from profile.some(_hide_each(observed, "delete", [("resync", "events")] if observed.relists_at_once else []))
+    return profile.some(_poked(observed, "delete", [("resync", "events")] if observed.relists_at_once else []))
 
 
 @SCENARIO.family
@@ -60,89 +54,92 @@ def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     who still sees what was there before takes that for done. Those of a status only where it writes nothing else.
     """
     lived, trip = life(observed), round_trip(observed)
-    aims = ("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up")
+    comes_back = lived.changes if observed.change in trip.steps else 0
     updates = [each for each in own_updates(observed) if each.changes and each.resource in observed.watched]
+    aims = ("no-blind-retry", "no-cross-object-writes", "converges-after-catch-up")
     for each in profile.some([each for each in updates if not each.subresource] or ([] if observed.children else updates)):
         write = OwnWrite(each.verb, subresource=each.subresource)
         hide = HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=write)
         part = f"the {each.subresource} of " if each.subresource else ""
-        steps = trip.steps if each.step == lived.changes and observed.change in trip.steps else ()
+        steps = trip.steps if each.step == comes_back else ()
         yield Draft(f"hide own {each.verb} of {part}{each.resource} in step {each.step}", [hide], steps, aims=aims)
 
 
 @SCENARIO.family
 def hide_until_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Something is changed, and changed back while what the controller did about it is hidden; then something else happens."""
-    last = turns(observed).last
-    for each in profile.some(_turned_writes(observed)):
-        until = each.step + 3
-        window = Window(each.step, until if until <= last else None)
-        hide = HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb))
-        title = f"hide own {each.verb} of {each.resource} until what was changed in step {each.step} is back"
-        aims = ("converges-after-catch-up", *(["no-excess-delete"] if each.verb == "delete" else []))
-        yield Draft(title, [hide], turns(observed).steps, aims=aims)
+    turned = turns(observed)
+    windows = {step: Window(step, step + 3 if step + 3 <= turned.last else None) for step in turned.away}
+    return (
+        Draft(
+            f"hide own {each.verb} of {each.resource} until what was changed in step {each.step} is back",
+            [HideOwnWrite(resource=each.resource, window=windows[each.step], write=OwnWrite(each.verb))],
+            turned.steps,
+            aims=("converges-after-catch-up", *(["no-excess-delete"] if each.verb == "delete" else [])),
+        )
+        for each in profile.some(_turned_writes(observed))
+    )
 
 
 @SCENARIO.family
 def hide_long(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide the creates of a child for longer and longer, and poke each time: no wait of the controller's own saves it."""
-    for child in _hidden_from(observed, "create")[:1]:
-        hide = HideOwnWrite(resource=child.resource, write=_own(observed, child, "create"))
-        yield Draft(
-            f"hide own creates of {child.resource} for up to {profile.longest:g} s",
-            [hide],
+    return (
+        Draft(
+            f"hide own creates of {each.resource} for up to {profile.longest:g} s",
+            [HideOwnWrite(resource=each.resource, write=each.write)],
             patience(observed, profile.holds),
             patient(observed, profile.longest),
             aims=(*_AIMS["create"], "recovers-in-bounded-time"),
         )
+        for each in _hidden(observed, "create")[:1]
+    )
 
 
-def _turned_writes(observed: Observed) -> Iterator[Written]:
+def _turned_writes(observed: Observed) -> list[Written]:
     """Of each child that it watches, and each step that changes something which then is changed back: its worst write.
 
     Deletes come first.
     """
-    away = turns(observed).away
+    away, children = turns(observed).away, {each for each in observed.watched if each != observed.resource}
     worst = {
         (each.step, each.resource): each
-        for verb in _MILDEST_FIRST
-        for each in observed.turns
-        if each.verb == verb and each.step in away and each.changes and not each.subresource and each.resource != observed.resource
+        for each in sorted(observed.turns, key=lambda each: _MILDEST_FIRST.index(each.verb))
+        if each.step in away and each.changes and not each.subresource and each.resource in children
     }
-    some = [each for each in worst.values() if each.resource in observed.watched]
-    return iter(sorted(some, key=lambda each: (each.verb != "delete", each.step, each.resource)))
+    return sorted(worst.values(), key=lambda each: (each.verb != "delete", each.step, each.resource))
 
 
-def _hide_each(observed: Observed, verb: Verb, ways: list[tuple[Poke, Release]]) -> Iterator[Draft]:
-    """Each child in the usual way, with a touch and its events in the end; the first one in these ways, too."""
-    hidden = _hidden_from(observed, verb)
-    for child in hidden:
-        yield _hide(observed, child, verb, "touch", "events")
-    for child, (poke, release) in itertools.product(hidden[:1], ways):
-        yield _hide(observed, child, verb, poke, release)
-
-
-def _step_of(observed: Observed, verb: Verb) -> int:
-    """The step of a life in which children are created, or deleted."""
-    return 1 if verb == "create" else life(observed).shrinks
-
-
-def _hidden_from(observed: Observed, verb: Verb) -> list[ChildKind]:
-    """The children that the controller watches and writes so in that step."""
-    step = _step_of(observed, verb)
+def _hidden(observed: Observed, verb: Verb) -> list[HideOwnWrite]:
+    """Of each child that the controller watches and creates, or deletes, in the step of a life in which it does: that is hidden."""
+    step = 1 if verb == "create" else life(observed).shrinks
     written = {(each.resource, each.verb) for each in observed.life if each.step == step and not each.subresource}
-    return [child for child in observed.children if child.watched and (child.resource, _own(observed, child, verb).verb) in written]
+    own = {
+        each.resource: own_create(observed, each.resource) if verb == "create" else OwnWrite(verb)
+        for each in observed.children
+        if each.watched
+    }
+    return [
+        HideOwnWrite(resource=resource, window=Window(step), write=write)
+        for resource, write in own.items()
+        if (resource, write.verb) in written
+    ]
 
 
-def _own(observed: Observed, child: ChildKind, verb: Verb, nth: int = 1) -> OwnWrite:
-    return structs.replace(own_create(observed, child.resource) if verb == "create" else OwnWrite(verb), nth=nth)
-
-
-def _hide(observed: Observed, child: ChildKind, verb: Verb, poke: Poke, release: Release) -> Draft:
+def _poked(observed: Observed, verb: Verb, ways: list[tuple[Poke, Release]]) -> Iterator[Draft]:
+    """Each child in the usual way, with a touch and its events in the end; the first one in these ways, too."""
+    hidden = _hidden(observed, verb)
     before = glance(observed)[:-1] if verb == "create" else life(observed).steps[:-1]
     # The reference of a resync is the workload without it, and it is run anyway when that ends with a touch.
-    pokes = [poke_step("touch", observed)] if poke == "touch" else [poke_step("touch", observed), poke_step(poke, observed)]
-    window, write = Window(_step_of(observed, verb)), _own(observed, child, verb)
-    hide = HideOwnWrite(resource=child.resource, window=window, write=write, release=release)
-    title = f"hide own {verb}s of {child.resource}, then {poke}{'' if release == 'events' else f', release by {release}'}"
-    return Draft(title, [hide], (*before, *pokes), aims=_AIMS[verb])
+    touch: tuple[Step, ...] = (Touch(target=observed.target),)
+    pokes = {"touch": touch, "resync": (*touch, Resync(resource=observed.resource))}
+    usual: list[tuple[Poke, Release]] = [("touch", "events")]
+    return (
+        Draft(
+            f"hide own {verb}s of {hide.resource}, then {poke}{'' if release == 'events' else f', release by {release}'}",
+            [structs.replace(hide, release=release)],
+            (*before, *pokes[poke]),
+            aims=_AIMS[verb],
+        )
+        for hide, (poke, release) in (*itertools.product(hidden, usual), *itertools.product(hidden[:1], ways))
+    )

@@ -6,7 +6,7 @@ One plan restarts it several times, once in a step: what it does in a step does 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from staleproof.core.fault import AnyFault, Expire, Kill, Reject, Restart, SlowStart, Window
+from staleproof.core.fault import AnyFault, Expire, Kill, Reject, Restart, SeverStream, SlowStart, Window
 from staleproof.core.operator.observed import Observed, Written
 from staleproof.draw.canonical import Workload, death, life, round_trip, slow_to_start, turns
 from staleproof.draw.family import Draft, Scenario
@@ -26,39 +26,49 @@ def kills(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
     Writes that change nothing are left out: the next life finds what it finds after the write before, or after a mere restart.
     """
-    lived, died = life(observed), death(observed)
-    living = [each for each in observed.life if each.changes]
-    ending = [each for each in observed.death if each.changes and each.step == died.deletes]
-    lives = [(f"each step of a primary's life, {n}", lived.steps, faults) for n, faults in enumerate(_rounds(living), 1)]
-    deaths = [(f"the step that deletes a primary, {n}", died.steps, faults) for n, faults in enumerate(_rounds(ending), 1)]
-    for where, steps, faults in profile.some((*lives, *deaths)):
-        yield Draft(f"kill it at a write in {where}", faults, steps, aims=_AIMS)
+    died = death(observed)
+    ending = [each for each in observed.death if each.step == died.deletes]
+    lives = [("each step of a primary's life", life(observed).steps, n, kills) for n, kills in _rounds(observed.life)]
+    deaths = [("the step that deletes a primary", died.steps, n, kills) for n, kills in _rounds(ending)]
+    return (
+        Draft(f"kill it at a write in {where}, {n}", faults, steps, aims=_AIMS)
+        for where, steps, n, faults in profile.some((*lives, *deaths))
+    )
 
 
 @SCENARIO.family
 def restarts(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it before each step: with SIGKILL in a primary's life, with SIGTERM around its death."""
-    for name, steps, gently in profile.some((("life", life(observed).steps, False), ("death", death(observed).steps, True))):
-        faults = [Restart(gently=gently, window=Window(from_step=step)) for step in range(2, len(steps) + 1)]
-        yield Draft(f"restart it before each step of a primary's {name}", faults, steps, aims=_AIMS)
+    ways = (("life", life(observed).steps, False), ("death", death(observed).steps, True))
+    return (
+        Draft(
+            f"restart it before each step of a primary's {name}",
+            [Restart(gently=gently, window=Window(from_step=step)) for step in range(2, len(steps) + 1)],
+            steps,
+            aims=_AIMS,
+        )
+        for name, steps, gently in profile.some(ways)
+    )
 
 
 @SCENARIO.family
 def down(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Keep it down during a step, every other one, so that it is shown the outcome and never the change."""
-    lived, died = life(observed), death(observed)
+    lived, died, turned = life(observed), death(observed), turns(observed)
     missed = [("death", died.steps, [(died.deletes, died.deletes + 1), (died.returns, died.last)])]
     if not observed.keeps_finalizer:  # else the primary would be applied while it is terminating, and never come back
         missed.append(("death", died.steps, [(died.deletes, died.last)]))
     missed += [("life", lived.steps, [(step, step + 1) for step in range(first, lived.last, 2)]) for first in (2, 3)]
-    turned = turns(observed)
-    gone = [*turned.away, *([turned.goes] if turned.goes else [])]
-    missed.append(("turns", turned.steps, [(step, step + 1) for step in gone]))
-    for name, steps, spans in profile.some(each for each in missed if each[2]):
-        faults = [Restart(stays_down=True, window=Window(since, until)) for since, until in spans]
-        when = " and ".join(f"from step {since} to {until}" for since, until in spans)
-        aims = (*_AIMS, "cleans-up", "name-reuse") if name == "death" else _AIMS
-        yield Draft(f"keep it down {when} of a primary's {name}", faults, steps, aims=aims)
+    missed.append(("turns", turned.steps, [(step, step + 1) for step in (*turned.away, turned.goes) if step]))
+    return (
+        Draft(
+            f"keep it down {' and '.join(f'from step {since} to {until}' for since, until in spans)} of a primary's {name}",
+            [Restart(stays_down=True, window=Window(since, until)) for since, until in spans],
+            steps,
+            aims=(*_AIMS, "cleans-up", "name-reuse") if name == "death" else _AIMS,
+        )
+        for name, steps, spans in profile.some(each for each in missed if each[2])
+    )
 
 
 @SCENARIO.family
@@ -70,14 +80,20 @@ def behind_status(observed: Observed, profile: Profile) -> Iterator[Draft]:
     died = death(observed)
     window = Window(died.returns, died.last)
     written = [each for each in observed.death if each.step == died.returns]
-    statuses = [each for each in written if each.resource == observed.resource and each.subresource == "status"]
-    created = [each.resource for each in written if each.verb == "create" and not each.subresource]
-    for resource, status in profile.some(itertools.product(created if profile.alike else created[:1], statuses)):
-        faults = (
-            Reject(resource=resource, verb="create", times=None, window=window),
-            Kill(resource=status.resource, verb=status.verb, subresource="status", window=window),
+    statuses = [each for each in written if (each.resource, each.subresource) == (observed.resource, "status")]
+    created = [each.resource for each in written if (each.verb, each.subresource) == ("create", "")]
+    return (
+        Draft(
+            f"reject creates of {resource}, kill it once it has written a status",
+            [
+                Reject(resource=resource, verb="create", times=None, window=window),
+                Kill(resource=status.resource, verb=status.verb, subresource="status", window=window),
+            ],
+            died.steps,
+            aims=(),
         )
-        yield Draft(f"reject creates of {resource}, kill it once it has written a status", faults, died.steps, aims=())
+        for resource, status in profile.some(itertools.product(created if profile.alike else created[:1], statuses))
+    )
 
 
 @SCENARIO.family
@@ -95,10 +111,15 @@ def past(observed: Observed, profile: Profile) -> Iterator[Draft]:
         name = f"round trip ({move.path})" if move else "round trip"
         states += [(name, trip, "no-time-travel", each) for each in _between(observed.reads_past, trip)]
     deaths = [("death", died, "no-delete-of-unseen", each) for each in _pasts(observed.reads_past, died)]
-    for name, workload, aim, (step, shown) in (*profile.some(states), *profile.some(deaths)):
-        faults = past_state(shown, step, Window(from_step=workload.last))
-        title = f"restart on {' and '.join(shown)} of before step {step} of a primary's {name}"
-        yield Draft(title, faults, workload.steps, aims=(*_AIMS, aim))
+    return (
+        Draft(
+            f"restart on {' and '.join(shown)} of before step {step} of a primary's {name}",
+            past_state(shown, step, Window(from_step=workload.last)),
+            workload.steps,
+            aims=(*_AIMS, aim),
+        )
+        for name, workload, aim, (step, shown) in (*profile.some(states), *profile.some(deaths))
+    )
 
 
 @SCENARIO.family
@@ -107,10 +128,15 @@ def past_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
     round trip is left out."""
     turned = turns(observed)
     returned = [step for step, move in zip(turned.away, observed.turned, strict=False) if move != observed.returning[0]]
-    for step in profile.some(returned if observed.resource in observed.reads_past else ()):
-        faults = past_state([observed.resource], step + 1, Window(from_step=turned.last))
-        title = f"restart on {observed.resource} as it was before it was changed back in step {step + 1}"
-        yield Draft(title, faults, turned.steps, aims=(*_AIMS, "no-time-travel"))
+    return (
+        Draft(
+            f"restart on {observed.resource} as it was before it was changed back in step {step + 1}",
+            past_state([observed.resource], step + 1, Window(from_step=turned.last)),
+            turned.steps,
+            aims=(*_AIMS, "no-time-travel"),
+        )
+        for step in profile.some(returned if observed.resource in observed.reads_past else ())
+    )
 
 
 @SCENARIO.family
@@ -125,11 +151,15 @@ def past_relist(observed: Observed, profile: Profile) -> Iterator[Draft]:
     changed = {each: [step for step in steps if lived.may_change(each, step - 1, step)] for each in observed.watched}
     some = [resource for resource, found in changed.items() if found]
     ways = itertools.product(STREAM_ENDS, some) if profile.alike else zip(itertools.cycle(STREAM_ENDS), some, strict=False)
-    for end, resource in profile.some(ways):
-        faults = [fault for step in changed[resource] for fault in behind(end, resource, step)]
-        how = "with 410" if end is Expire else "cleanly"
-        title = f"end the streams of {resource} {how} when there is only the state before the last step to list"
-        yield Draft(title, faults, aims=())
+    hows = {SeverStream: "cleanly", Expire: "with 410"}
+    return (
+        Draft(
+            f"end the streams of {resource} {hows[end]} when there is only the state before the last step to list",
+            [fault for step in changed[resource] for fault in behind(end, resource, step)],
+            aims=(),
+        )
+        for end, resource in profile.some(ways)
+    )
 
 
 @SCENARIO.family
@@ -143,10 +173,15 @@ def slow_start(observed: Observed, profile: Profile) -> Iterator[Draft]:
     concerned = (*(child.resource for child in observed.children), observed.resource)
     resources = [each for each in concerned if each in observed.watched]
     ways = [(slow, resource) for slow in forms(SlowStart) for resource in (resources if slow["then"] == "ends" else resources[:1])]
-    for slow, resource in profile.some(ways):
-        faults = (SlowStart(resource=resource, window=window, **slow), Restart(window=window))
-        title = f"restart while the first list of {resource} {'is slow' if slow['then'] == 'ends' else 'breaks off'}"
-        yield Draft(title, faults, died.steps, aims=("waits-for-initial-sync", *_AIMS))
+    return (
+        Draft(
+            f"restart while the first list of {resource} {'is slow' if slow['then'] == 'ends' else 'breaks off'}",
+            [SlowStart(resource=resource, window=window, **slow), Restart(window=window)],
+            died.steps,
+            aims=("waits-for-initial-sync", *_AIMS),
+        )
+        for slow, resource in profile.some(ways)
+    )
 
 
 def _pasts(resources: Sequence[str], workload: Workload) -> Iterator[tuple[int, Sequence[str]]]:
@@ -169,22 +204,16 @@ def _between(resources: Sequence[str], trip: Workload) -> Iterator[tuple[int, Se
                 yield step, changed[:1]
 
 
-def _rounds(written: Iterable[Written]) -> Iterator[tuple[AnyFault, ...]]:
-    """Kills at all of these writes, in the fewest plans: one for each step in a plan."""
-    by_step = [list(_moments(list(group))) for _, group in itertools.groupby(written, key=lambda each: each.step)]
-    for faults in itertools.zip_longest(*by_step):
-        yield tuple(fault for fault in faults if fault is not None)
+def _rounds(written: Iterable[Written]) -> Iterator[tuple[int, list[AnyFault]]]:
+    """Kills at all of these writes that change something, in the fewest plans: one for each step in a plan. With their numbers."""
+    changing = [each for each in written if each.changes]
+    by_step = [_moments(list(group)) for _, group in itertools.groupby(changing, key=lambda each: each.step)]
+    for number, faults in enumerate(itertools.zip_longest(*by_step), 1):
+        yield number, [fault for fault in faults if fault is not None]
 
 
-def _moments(written: list[Written]) -> Iterator[Kill]:
+def _moments(written: list[Written]) -> list[Kill]:
     """Kills after the first and the last write of each kind in one step, and one before the first write of the worst kind."""
     ordered = sorted(written, key=lambda each: (_WORST_FIRST.index(each.verb), each.resource, each.subresource))
-    for each in ordered:
-        for nth in sorted({1, each.times}):
-            yield _kill(each, nth)
-    if ordered:
-        yield _kill(ordered[0], 1, before=True)
-
-
-def _kill(at: Written, nth: int, *, before: bool = False) -> Kill:
-    return Kill(**at.selectors, nth=nth, moment="before" if before else "after")
+    after = [Kill(**each.selectors, nth=nth) for each in ordered for nth in sorted({1, each.times})]
+    return after + [Kill(**each.selectors, moment="before") for each in ordered[:1]]

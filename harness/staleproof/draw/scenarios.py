@@ -35,5 +35,4 @@ DRAWN: tuple[Family, ...] = (strategies.DRAWN,)
 
 def canonical_plans(observed: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
     """Every plan of every scenario."""
-    for family in FAMILIES:
-        yield from family.plans(observed, profile)
+    return (plan for family in FAMILIES for plan in family.plans(observed, profile))

@@ -14,7 +14,6 @@ would have no occasion any more; nor is one that later steps need.
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -23,11 +22,11 @@ from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.plan import Plan, contradictions
 from staleproof.core.plan.step import Apply, Delete, Lull, Patch, PatchStatus, Rest, Step, Touch
+from staleproof.core.times import SHORT_REST_SECONDS
 from staleproof.core.wording import plural
+from staleproof.draw.occasions import numbered
 
-S = TypeVar("S")
 _MINIMAL = "minimal: "
-_REST_SECONDS = 0.1
 Fails = Callable[[Plan], bool | None]
 """Whether a plan still fails; None: there is no time to find out."""
 
@@ -75,16 +74,17 @@ def titled(before: Plan, plan: Plan) -> Plan:
     """With a title that is true of what is left."""
     if is_shrunk(before):
         return plan
-    told = ", ".join(f"{fault.tag} of {fault.resource} from step {fault.window.from_step}" for fault in plan.faults)
+    happens = ", ".join(f"{fault.tag} of {fault.resource} from step {fault.window.from_step}" for fault in plan.faults)
     done = ", ".join(step.tag for step in plan.steps)
-    return replace(plan, title=f"{_MINIMAL}{told or 'no fault'} in {plural(len(plan.steps), 'step')} ({done})")
+    return replace(plan, title=f"{_MINIMAL}{happens or 'no fault'} in {plural(len(plan.steps), 'step')} ({done})")
 
 
 def smaller(plan: Plan, shown_in: int = 0) -> Iterator[Plan]:
     """Each plan that is smaller by one change and can be run: faults before steps before content, large changes before small. Short
     rests come first."""
     found, steps = [plan], itertools.chain(_likely_steps(plan, shown_in or len(plan.steps)), _fewer_steps(plan))
-    for candidate in itertools.chain([_with_short_rests(plan)], _fewer_faults(plan), steps, _less_content(plan)):
+    shorter = tuple(Rest(seconds=SHORT_REST_SECONDS) if isinstance(step, Rest) else step for step in plan.steps)
+    for candidate in itertools.chain([replace(plan, steps=shorter)], _fewer_faults(plan), steps, _less_content(plan)):
         if candidate not in found and not contradictions(candidate) and is_possible(candidate.steps):
             found.append(candidate)
             yield candidate
@@ -109,13 +109,12 @@ def _fewer_faults(plan: Plan) -> Iterator[Plan]:
 def _likely_steps(plan: Plan, shown_in: int) -> Iterator[Plan]:
     """With those steps alone that most findings need; then with all up to the one in which it showed. What is made anew has to go
     first."""
-    needed = {1, shown_in}
-    for fault in plan.faults:
-        needed |= {fault.window.from_step, fault.window.until_step or 0, getattr(fault, "as_of_step", 0)}
-    made_anew = [(number, target_of(step.object)) for number, step in _numbered(plan, Apply) if number in needed]
+    windows = {number for fault in plan.faults for number in (fault.window.from_step, fault.window.until_step or 0)}
+    needed = {1, shown_in, *windows, *(getattr(fault, "as_of_step", 0) for fault in plan.faults)}
+    made_anew = [(number, target_of(step.object)) for number, step in numbered(plan.steps, Apply) if number in needed]
     gone = {
         number
-        for number, step in _numbered(plan, Delete)
+        for number, step in numbered(plan.steps, Delete)
         for later, target in made_anew
         if later > number and target == step.target
     }
@@ -125,10 +124,6 @@ def _likely_steps(plan: Plan, shown_in: int) -> Iterator[Plan]:
             made = _without(made, number, 1) if made is not None and number not in kept else made
         if made is not None:
             yield made
-
-
-def _numbered(plan: Plan, kind: type[S]) -> list[tuple[int, S]]:
-    return [(number, step) for number, step in enumerate(plan.steps, 1) if isinstance(step, kind)]
 
 
 def _fewer_steps(plan: Plan) -> Iterator[Plan]:
@@ -161,10 +156,8 @@ def _after(fault: AnyFault, first: int, length: int) -> AnyFault | None:
     def now(number: int) -> int:
         return number - length if number >= end else min(number, first)
 
-    if first <= window.from_step < end:
-        return None
     until = now(window.until_step) if window.until_step is not None else None
-    if until is not None and until <= now(window.from_step):
+    if first <= window.from_step < end or (until is not None and until <= now(window.from_step)):
         return None
     made: AnyFault = replace(fault, window=Window(now(window.from_step), until, window.seconds))
     past = getattr(made, "as_of_step", None)
@@ -204,10 +197,6 @@ def _needed(step: Step) -> tuple[Target, ...]:
 # --- content ---------------------------------------------------------------------------------------------------------------------
 
 
-def _with_short_rests(plan: Plan) -> Plan:
-    return replace(plan, steps=tuple(Rest(seconds=_REST_SECONDS) if isinstance(step, Rest) else step for step in plan.steps))
-
-
 def _less_content(plan: Plan) -> Iterator[Plan]:
     """Faults with what they usually have, smaller numbers."""
     for number, fault in enumerate(plan.faults):
@@ -216,13 +205,15 @@ def _less_content(plan: Plan) -> Iterator[Plan]:
         yield from (replace(plan, steps=(*plan.steps[:number], made, *plan.steps[number + 1 :])) for made in _less(step))
 
 
+def first_own_write(fault: AnyFault, most: int = 1) -> AnyFault:
+    """The same about the first of its own writes, unless the one that it is about is among so many."""
+    return replace(fault, write=replace(fault.trigger, nth=1)) if fault.trigger is not None and fault.trigger.nth > most else fault
+
+
 def _plainer(fault: AnyFault) -> Iterator[AnyFault]:
     """Its own write the first, released by events."""
-    write, release = getattr(fault, "write", None), getattr(fault, "release", "events")
-    if write is not None and write.nth > 1:
-        yield replace(fault, write=replace(write, nth=1))
-    if release != "events":
-        yield replace(fault, release="events")
+    made = (first_own_write(fault), replace(fault, release="events") if hasattr(fault, "release") else fault)
+    yield from (each for each in made if each != fault)
 
 
 def _less(step: Step) -> Iterator[Step]:

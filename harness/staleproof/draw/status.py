@@ -17,23 +17,27 @@ _OBSERVED = ("honest-observed-generation", "converges-after-catch-up")
 def hidden_change(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary is changed unseen, and something that the controller does see makes it look again: does it look ahead?"""
     hold = HoldStream(resource=observed.resource, window=Window(2))
-    for changed, steps in profile.some(news(observed) if observed.resource in observed.watched else ()):
-        yield Draft(f"the primary is {changed} unseen, then a child changes", [hold], steps, aims=_OBSERVED)
+    ways = news(observed) if observed.resource in observed.watched else ()
+    return (
+        Draft(f"the primary is {changed} unseen, then a child changes", [hold], steps, aims=_OBSERVED)
+        for changed, steps in profile.some(ways)
+    )
 
 
 @SCENARIO.family
 def hidden_changes(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary is changed several times unseen, and a list tells what came of it."""
-    seen = observed.resource in observed.watched and bool(life_events(observed, observed.resource))
-    for resource in profile.more([observed.resource] if seen else []):
-        hold = HoldStream(resource=resource, window=Window(2, life(observed).last), release="relist")
-        title = "all changes of the primary unseen, then its watch expires"
-        yield Draft(title, [hold], aims=(*_OBSERVED, "survives-expiry"))
+    seen = observed.resource in observed.watched and life_events(observed, observed.resource)
+    hold = HoldStream(resource=observed.resource, window=Window(2, life(observed).last), release="relist")
+    title = "all changes of the primary unseen, then its watch expires"
+    return profile.more([Draft(title, [hold], aims=(*_OBSERVED, "survives-expiry"))] if seen else [])
 
 
 @SCENARIO.family
 def hidden_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Its own children are hidden from it while the primary changes: does it report as done what it cannot have seen done?"""
-    for hide in profile.some(hidden_creates(observed)):
-        title = f"own creates of {hide.resource} hidden while the primary changes"
-        yield Draft(title, [hide], aims=("honest-ready", *_OBSERVED))
+    aims = ("honest-ready", *_OBSERVED)
+    return (
+        Draft(f"own creates of {hide.resource} hidden while the primary changes", [hide], aims=aims)
+        for hide in profile.some(hidden_creates(observed))
+    )

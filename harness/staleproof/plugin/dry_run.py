@@ -14,7 +14,7 @@ from staleproof.assess.run.queue import Planned
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Subject
 from staleproof.core.wording import plural
-from staleproof.draw.mutations import Mutations
+from staleproof.draw.mutations.allowed import Mutations
 from staleproof.report.planned import line, sum_up, unwatched
 
 _PLANNED = "staleproof.planned"

@@ -15,9 +15,10 @@ import pytest
 from staleproof.plugin.options import profile_of, settings_of
 
 if TYPE_CHECKING:
-    from staleproof.assess import Result, Session
     from staleproof.assess.run.families import Families
     from staleproof.assess.run.queue import Queue
+    from staleproof.assess.trial.result import Result
+    from staleproof.assess.trial.session import Session
     from staleproof.core.operator.installation import Installation
     from staleproof.core.operator.observed import Observed
     from staleproof.core.operator.prerequisite import Documents
@@ -136,8 +137,8 @@ def staleproof_session(
     """Control plane, proxy and controller, started once for each pytest process (each xdist worker)."""
     from dataclasses import replace
 
-    from staleproof.assess import Session
     from staleproof.assess.configuration import session_options
+    from staleproof.assess.trial.session import Session
     from staleproof.drive.cluster.control_plane import Silent
     from staleproof.plugin import signals
     from staleproof.plugin.first_build import screen

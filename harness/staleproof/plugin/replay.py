@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from staleproof.assess import Result
+    from staleproof.assess.trial.result import Result
     from staleproof.core.plan.plan import Plan
 
 Trial = Callable[["Plan"], "Result"]

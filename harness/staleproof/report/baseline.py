@@ -91,12 +91,9 @@ def _unknown(number: int, known: Known) -> Iterable[str]:
 
 def encode(baseline: Baseline) -> bytes:
     """The file, for people."""
-    raw = {"apiVersion": baseline.api_version, "kind": baseline.kind, "findings": list(map(_told, baseline.findings))}
+    findings = [{name: value for name, value in msgspec.to_builtins(each).items() if value} for each in baseline.findings]
+    raw = {"apiVersion": baseline.api_version, "kind": baseline.kind, "findings": findings}
     return (_HEAD + yaml.safe_dump(raw, sort_keys=False, allow_unicode=True, width=130)).encode()
-
-
-def _told(known: Known) -> dict[str, object]:
-    return {name: value for name, value in msgspec.to_builtins(known).items() if value}
 
 
 def gone(baseline: Baseline, report: Report) -> list[Known]:

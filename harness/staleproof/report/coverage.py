@@ -11,6 +11,7 @@ from typing import NamedTuple
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.coverage import PHASES, Occasion
+from staleproof.core.times import UNLEARNT_FACTOR
 from staleproof.core.wording import plural, some
 from staleproof.report.model import Report, TrialReport, overall, reason, scored, tried
 
@@ -22,7 +23,6 @@ _OPTIONS = {
     "AddBookmarks": "--staleproof-profile slow",
 }
 _MORE = "--staleproof-max-examples N"
-_UNLEARNT_FACTOR = 3.0
 _FEW = 10
 """Of so few trials nobody expects more than what they are about."""
 
@@ -58,7 +58,7 @@ def _option(slug: str, report: Report) -> str:
 def more_minutes(report: Report) -> str:
     """The option that gives the run the time that it takes to run all plans, by what those took that were run."""
     late = sum(not plan.why for plan in report.left_out)
-    enough = _UNLEARNT_FACTOR if report.unlearnt else 1 + late / max(len(report.trials), 1)
+    enough = UNLEARNT_FACTOR if report.unlearnt else 1 + late / max(len(report.trials), 1)
     return f"--staleproof-minutes {math.ceil((report.minutes or 1.0) * enough) + 1}"
 
 

@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.doubt import DOUBTS
 from staleproof.checks.requirement import Requirement
+from staleproof.core import times
 from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.suggest import FAULTS
+
+_OF_TIMES = re.compile(r'^# (?P<group>.+)\n|^(?P<name>[A-Z_]+) = .+\n"""(?P<meaning>[^"]+)"""', re.MULTILINE)
 
 
 def catalogue() -> str:
@@ -81,6 +84,25 @@ def legality() -> str:
     return "\n".join(rows)
 
 
+def time_constants() -> str:
+    """All of them as Markdown tables, one for each group."""
+    lines: list[str] = []
+    for group, name, meaning in _OF_TIMES.findall(inspect.getsource(times)):
+        if group:
+            lines += ["", f"## {group}", "", "| constant | value | meaning |", "|---|---|---|"]
+        else:
+            lines.append(f"| `{name}` | {_value(name)} | {_in_one_line(meaning)} |")
+    return "\n".join(lines)
+
+
+def _value(name: str) -> str:
+    value = getattr(times, name)
+    if name.endswith("_FACTOR"):
+        return f"{value:g} times"
+    values = value if isinstance(value, tuple) else (value,)
+    return f"{', '.join(f'{each:g}' for each in values)} s"
+
+
 def _in_one_line(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
@@ -92,6 +114,7 @@ _PRINTED = {
     "requirements": requirements,
     "faults": faults,
     "legality": legality,
+    "times": time_constants,
 }
 
 

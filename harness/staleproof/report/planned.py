@@ -6,8 +6,6 @@ from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
 from staleproof.core.wording import plural
 
-_MINUTE = 60
-
 
 def line(plan: Plan, seconds: float) -> str:
     """Its digest, the seconds that it is expected to take, and what it is."""
@@ -22,7 +20,7 @@ def name_of(plan: Plan) -> str:
 
 def sum_up(seconds: Sequence[float]) -> str:
     """`seconds`: those of each plan."""
-    took = f"{plural(len(seconds), 'plan')}, about {sum(seconds) / _MINUTE:.1f} min one after the other"
+    took = f"{plural(len(seconds), 'plan')}, about {sum(seconds) / 60:.1f} min one after the other"
     return f"dry run: {took}; fault-free runs, and running findings again, come on top"
 
 

@@ -198,6 +198,11 @@ def _samples(report: Report) -> Iterator[Text]:
         yield Text(f"mutations without effect: {idle}", style="yellow")
     if before := report.environment.get("prerequisites"):
         yield Text(f"applied before the primaries in each trial: {before}", style="dim")
+    if unique := report.environment.get("unique host names"):
+        yield Text(f"a second primary collides, so each trial has host names of its own for {unique}", style="dim")
+    if single := report.environment.get("one at a time"):
+        told = "a second primary collides, so no plan has two; in a cluster of your own, run one worker"
+        yield Text(f"{told}: {single}", style="yellow")
     if masked := report.environment.get("placeholders"):
         told = "the payload is not written down, so a placeholder stood for it; where the controller reads it, give it again with"
         yield Text(f"{masked}: {told} --staleproof-before (or --before)", style="yellow")
@@ -262,7 +267,8 @@ def sentence(report: Report) -> str:
     if failed:
         return f"{interrupted}failed: {some(failed, _MOST_NAMES)} violated; {size}"
     if unknown:
-        return f"{interrupted}nothing failed, but {some(unknown, _MOST_NAMES)} {_is(unknown)} inconclusive; {size}"
+        they_are = f"{some(unknown, _MOST_NAMES)} {'is' if len(unknown) == 1 else 'are'}"
+        return f"{interrupted}nothing failed, but {they_are} inconclusive; {size}"
     if (short := lacking(report)) and not report.partial:
         return f"{interrupted}nothing failed, but too little was tried: {short}; {size}"
     return f"interrupted; nothing failed in what was finished: {size}" if report.partial else f"passed: {size}"
@@ -279,10 +285,6 @@ def lacking(report: Report) -> str:
     is_meant = any(not trial.hostile for trial in report.trials) or (report.left_out and not report.trials)
     is_bare = is_meant and worst(overall(report).items()) is Outcome.NOT_EXERCISED
     return "nothing that was done put a requirement to the test" if is_bare else ""
-
-
-def _is(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def _s(count: int) -> str:

@@ -24,7 +24,7 @@ from staleproof.core.operator.installation import Installation
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.core.plan.step import Apply
-from staleproof.draw.mutations import Mutations
+from staleproof.draw.mutations.allowed import Mutations
 from staleproof.errors import UsageError
 from staleproof.settings import Settings
 

@@ -8,6 +8,7 @@ import pytest
 
 from staleproof.checks import rules
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored, worst
+from staleproof.checks.requirement import Requirement
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault.suggest import FAULTS
 
@@ -21,9 +22,10 @@ def test_every_requirement_says_what_a_controller_must_do_and_what_helps() -> No
         assert requirement.remedy
 
 
-def test_every_rule_is_in_the_catalogue_under_the_name_of_its_module() -> None:
-    found = {name.replace("_", "-"): f"{rules.__name__}.{name}" for _, name, _ in pkgutil.iter_modules(rules.__path__)}
-    assert {slug: importlib.import_module(module).REQUIREMENT for slug, module in found.items()} == BY_SLUG
+def test_every_row_of_every_family_is_in_the_catalogue_under_its_name() -> None:
+    families = [importlib.import_module(f"{rules.__name__}.{name}") for _, name, _ in pkgutil.iter_modules(rules.__path__)]
+    rows = {name: each for family in families for name, each in vars(family).items() if isinstance(each, Requirement)}
+    assert {name.lower().replace("_", "-"): each for name, each in rows.items()} == BY_SLUG
 
 
 def test_slugs_are_never_renamed() -> None:

@@ -56,6 +56,9 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "naive_sequential_job": "no-duplicate-create",
     "hasty_stored_widget": "no-delete-of-unseen",
     "hurried_tenant": "cleans-up",
+    "careless_queued": "no-duplicate-create",
+    "careless_blueprint": "no-duplicate-create",
+    "blocking_hosted": "isolates-objects",
 }
 
 
@@ -84,7 +87,7 @@ def test_lost_data_is_told_first_though_nobody_made_the_claim_again_and_the_tria
     first, *others = stories(judge(history), history)
 
     assert first.requirement == "no-delete-of-unseen"
-    assert first.harm.startswith("destroyed: your client lists widgets.staleproof.dev with resourceVersion 0")
+    assert first.summary.startswith("destroyed: your client lists widgets.staleproof.dev with resourceVersion 0")
     assert {"no-time-travel", "converges-after-catch-up"} <= set(first.also)
     assert others == []
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from staleproof.checks.but_for import kept_roles
 from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Reason
+from staleproof.checks.surplus import kept_roles
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding
 

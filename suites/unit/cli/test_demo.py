@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from staleproof.assess import Result
+from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.cli.demo import _show, joined
 

@@ -15,7 +15,7 @@ from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject, encode
 from staleproof.core.plan.step import Apply
-from staleproof.draw.mutations import Mutations
+from staleproof.draw.mutations.allowed import Mutations
 from staleproof.errors import UsageError
 
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from staleproof.assess import Result, Run
 from staleproof.assess.run.notes import Notes
 from staleproof.assess.store.crashes import crash_id
+from staleproof.assess.trial.result import Result, Run
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.verdict import Finding, Outcome, Verdict

@@ -16,7 +16,7 @@ from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.core.plan.step import Apply, Patch
-from staleproof.draw.drawn import Covered, Failing, drawn, drawn_family, first, is_about
+from staleproof.draw.drawn import Covered, Failing, drawn, first, is_about
 from staleproof.draw.profile import PROFILES, Profile
 from staleproof.draw.strategies import DRAWN, plans
 
@@ -68,10 +68,8 @@ def test_there_are_no_more_plans_than_there_are() -> None:
     assert drawn(st.just(every), by="7", examples=0) == []
 
 
-def test_a_family_draws_as_many_as_the_profile_says_if_there_is_an_occasion() -> None:
-    never = drawn_family("x", lambda observed, _: st.tuples(plans(observed)), when=lambda _: False)
+def test_a_family_draws_as_many_as_the_profile_says() -> None:
     assert len(list(DRAWN(widgets(), SEVEN))) == SEVEN.examples
-    assert list(never(widgets(), SEVEN)) == []
     assert (str(DRAWN), DRAWN.drawn) == ("drawn/drawn", True)
 
 

@@ -68,10 +68,10 @@ PAST, HELD = PastSnapshot(resource=WIDGETS, window=Window(2)), HoldStream(resour
     ids=["requirements", "faults", "resources", "aims", "no faults"],
 )
 def test_what_was_not_tried_before_comes_first(plans: list[Plan], order: list[int]) -> None:
-    assert most_valuable_first(plans, [1.0] * len(plans)) == order
+    assert list(most_valuable_first(plans, [1.0] * len(plans))) == order
 
 
 def test_the_worth_of_a_second_counts() -> None:
     plans = [plan(Expire(resource="*"), aims=("a", "b")), plan(Refuse(), aims=("c",))]
-    assert most_valuable_first(plans, [10.0, 1.0]) == [1, 0]
-    assert most_valuable_first(plans, [1.0, 1.0]) == [0, 1]
+    assert list(most_valuable_first(plans, [10.0, 1.0])) == [1, 0]
+    assert list(most_valuable_first(plans, [1.0, 1.0])) == [0, 1]

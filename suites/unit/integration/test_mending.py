@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.draw.schema import Schema
+from staleproof.draw.mutations.schema import Schema
 
 from ...integration.mending import defaulted, grown, mended, named_fields
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.draw.schema import Schema
+from staleproof.draw.mutations.schema import Schema
 
-from ...integration.samples import filled, minimal, samples
+from ...integration.samples import entangled, filled, minimal, samples
 
 JSON = dict[str, Any]
 FIELDS: JSON = {
@@ -121,3 +121,8 @@ def test_drawn_samples_meet_rules_as_far_as_they_are_understood(data: st.DataObj
 
 def test_much_is_filled_in_beside_what_rules_name() -> None:
     assert filled(Schema({"properties": {"spec": RULED}}, {}), "v1", "Widget")["spec"].keys() >= {"type", "port", "refs", "near"}
+
+
+def test_a_combination_entangles_the_fields_that_it_names() -> None:
+    said = {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    assert entangled(Schema(said, {})) == {"a", "b"}

@@ -14,7 +14,7 @@ CONFTEST = """
     from staleproof.assess.learn.observations import keep
     from staleproof.core.operator.observed import ChildKind, Observed
     from staleproof.core.plan.plan import Subject
-    from staleproof.draw.mutations import Mutations
+    from staleproof.draw.mutations.allowed import Mutations
     from staleproof.settings import ARTEFACTS
 
     SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"replicas": 3}}

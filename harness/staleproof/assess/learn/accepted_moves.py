@@ -16,17 +16,27 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Liveness, Move
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Step
+from staleproof.core.times import MOVES_SECONDS
 from staleproof.draw.canonical import replicas
-from staleproof.draw.mutations import MutationError, allowed_moves
-from staleproof.draw.schema import find_schema
-from staleproof.draw.trying import Tried, beside_live, for_good, returning_first, returning_only, spread, trials, with_live
+from staleproof.draw.mutations.allowed import MutationError, allowed_moves
+from staleproof.draw.mutations.schema import find_schema
+from staleproof.draw.mutations.trials import (
+    Tried,
+    beside_live,
+    for_good,
+    returning_first,
+    returning_only,
+    spread,
+    trials,
+    with_live,
+)
 from staleproof.drive.trial.dry_run import documents, refusals, refused_in_turn, refused_returns
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import UsageError
 
 _MOST_ASKED, _MOST_ACCEPTED = 200, 100
 """So many moves the API server is asked about, and so many of those that it accepts are kept."""
-_MOST_STEPS, _LEAST_STEPS, _BUDGET_SECONDS = 8, 3, 3.0
+_MOST_STEPS, _LEAST_STEPS = 8, 3
 """Of one run. A controller that pauses is waited for in each step."""
 _MOST_RUNS, _MOST_WITH_WRONG, _ENOUGH = 2, 4, 2
 """A run in which the controller goes wrong shows of one move that it is bad, and of the others nothing: it does not count, but
@@ -123,7 +133,7 @@ def wants_more(live: Sequence[Move], right: int, wrong: int) -> bool:
 
 def most_steps(seen: Observed) -> int:
     """Of one run that tries something."""
-    return max(_LEAST_STEPS, min(_MOST_STEPS, int(_BUDGET_SECONDS / seen.settle().idle_seconds)))
+    return max(_LEAST_STEPS, min(_MOST_STEPS, int(MOVES_SECONDS / seen.settle().idle_seconds)))
 
 
 def _asked(session: Session, seen: Observed, names: Set[str]) -> Observed:
@@ -169,7 +179,7 @@ def _live(trial: Trial, seen: Observed, chain: Sequence[Tried], at: dict[str, li
     is_bare = all(commit.entry.resource == seen.resource for commit in own)
     passed = defaultdict[int, list[Commit]](list)
     for commit in own:
-        if (is_bare or commit.entry.resource != seen.resource) and not _is_void(commit, seen):
+        if (is_bare or commit.entry.resource != seen.resource) and not is_unmoved(commit.entry, commit.before, seen.moves):
             passed[step_at(trial, commit.entry.at)].append(commit)
     found = []
     for each in chain:
@@ -179,10 +189,6 @@ def _live(trial: Trial, seen: Observed, chain: Sequence[Tried], at: dict[str, li
             is_changed = any(commit.entry.type == "MODIFIED" and not commit.deletes for commit in mine)
             found.append((not is_changed, structs.replace(each.move, live=live)))
     return [move for _, move in sorted(found, key=lambda each: each[0])]
-
-
-def _is_void(commit: Commit, seen: Observed) -> bool:
-    return is_unmoved(commit.entry, commit.before, seen.moves)
 
 
 def _comes_later(trial: Trial, seen: Observed, move: Move) -> bool:

@@ -19,8 +19,9 @@ from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.pace import paced
 from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Delete, Step
+from staleproof.core.times import PATIENT_DEADLINE_SECONDS, PATIENT_QUIET_SECONDS
 
-PATIENT = Settle(quiet_seconds=5.0, deadline_seconds=30.0)
+PATIENT = Settle(quiet_seconds=PATIENT_QUIET_SECONDS, deadline_seconds=PATIENT_DEADLINE_SECONDS)
 """Long enough to see what a controller does some seconds later by itself. Each sample is watched like this once, after one step, so
 that nothing else can wake the controller in the meantime."""
 
@@ -50,10 +51,10 @@ def _company(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -
     brief = undisturbed(Apply(object=sample), delete, before=before, settle=paced(0.0, resync=False))
     alone = seen = indexed(session.watch(brief))
     seconds = 0.0
-    while started := session.accompany(acting_on(*_created(seen))):
+    while started := session.accompany(acts_on_children(seen)):
         seconds, seen = started, indexed(session.watch(brief))
     more = _took(seen) - _took(alone)
-    while started := session.accompany(acting_on(*_created(indexed(patient_look(session, sample, before))))):
+    while started := session.accompany(acts_on_children(indexed(patient_look(session, sample, before)))):
         seconds = started
     words = f"{', '.join(session.options.companions)}: ready in {seconds:.1f} s; applied and deleted, the sample took "
     words += f"{_took(alone):.1f} s without them and {_took(seen):.1f} s with them ({more:+.1f} s)"
@@ -66,12 +67,12 @@ def undisturbed(*steps: Step, before: tuple[Manifest, ...], settle: Settle) -> P
     return msgspec.structs.replace(plan.reference, title=plan.title)
 
 
-def _created(trial: Trial) -> tuple[set[str], set[tuple[str, str]]]:
-    """The resources that the controller created, and those of them with the resource of their owner."""
+def acts_on_children(trial: Trial) -> tuple[str, ...]:
+    """The companions that a real cluster has for what the controller created."""
     objects = object_history(trial).objects
     made = [child for _, child in creations(trial)]
     owned = {(child.resource, objects[child.owner_uid].resource) for child in made if child.owner_uid in objects}
-    return {child.resource for child in made}, owned
+    return acting_on({child.resource for child in made}, owned)
 
 
 def _took(trial: Trial) -> float:

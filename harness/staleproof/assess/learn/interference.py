@@ -19,7 +19,7 @@ from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Edit, PatchStatus, Step, describe
-from staleproof.draw.by_others import edits, resets, set_aside
+from staleproof.draw.mutations.foreign_edits import edits, resets, set_aside
 from staleproof.drive.trial.workload import Refused
 
 _MOST_RUNS = 5

@@ -17,7 +17,7 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.fingerprint import identity
 from staleproof.core.plan.manifest import Manifest, masked_manifests
 from staleproof.core.plan.plan import Subject
-from staleproof.draw.mutations import Mutations
+from staleproof.draw.mutations.allowed import Mutations
 
 _OBSERVED = "observed"
 Role = Literal["primary", "before", "left out"]

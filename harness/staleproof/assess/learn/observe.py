@@ -16,6 +16,7 @@ from staleproof.assess.learn import observations
 from staleproof.assess.learn.accepted_moves import step_at, told, with_changes
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import with_others
+from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
 from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.bypasses import bypassed
@@ -34,15 +35,14 @@ from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Rest, Step, Touch
+from staleproof.core.times import AT_ONCE_SECONDS, LATE_LIFE_SECONDS
 from staleproof.draw import canonical
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.prerequisites import introduce
 from staleproof.errors import SetupError, UsageError
 
-_AT_ONCE_SECONDS = 0.5
-_LATE_SECONDS = 15.0
-"""So long is waited, once, for a new life that has something to do and does nothing: a JVM may take that long."""
-_MOST_PATIENT = msgspec.structs.replace(PATIENT, quiet_seconds=_LATE_SECONDS)
+_MOST_PATIENT = msgspec.structs.replace(PATIENT, quiet_seconds=LATE_LIFE_SECONDS)
 _UNREACTED = b"unreacted: "
 _TOLD = 3
 _IS_IT = (
@@ -74,7 +74,9 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
         return observations.read(data, sample, session.options.manifests, needs)
 
     session.ready()  # all workers' controllers start while one is watched
+    session.call(lambda environment: introduce(environment, [sample], needs))
     bare = named("rhythm", lambda: _rhythm(session, sample, needs))
+    session.make_own(kept_apart(bare.hosts))
     known = [canonical.life(bare), canonical.death(bare), *_turns(bare)]
     runs = [_plan(bare, workload.steps) for workload in known]
     beginning = session.references.shared_run("beginning", _beginning(bare), partial(_begin, session))
@@ -122,7 +124,7 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
     def planned(steps: tuple[Step, ...]) -> Plan:
         return _plan(bare, steps)
 
-    return with_others(session, with_changes(session, bare, planned), trial, planned)
+    return with_neighbour(session, with_others(session, with_changes(session, bare, planned), trial, planned), trial, planned)
 
 
 def _raise_what_broke(trial: Trial) -> None:
@@ -144,7 +146,7 @@ def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, 
     controller that seems to pause is watched again."""
     patient = patient_look(session, bare.sample, bare.before, settle)
     pause = longest_pause(patient, restless_fields(patient))
-    if pause > _AT_ONCE_SECONDS:
+    if pause > AT_ONCE_SECONDS:
         again = session.watch(patient.header.plan)
         pause = min(pause, longest_pause(again, restless_fields(again)))
     return patient, pause
@@ -333,7 +335,7 @@ def _begin(session: Session, plan: Plan) -> History:
     history = session.watch(plan)
     if not _works_after(indexed(history)) and not isinstance(plan.steps[-1], Touch):
         history = session.watch(
-            msgspec.structs.replace(plan, settle=msgspec.structs.replace(plan.settle, quiet_seconds=_LATE_SECONDS))
+            msgspec.structs.replace(plan, settle=msgspec.structs.replace(plan.settle, quiet_seconds=LATE_LIFE_SECONDS))
         )
     session.renew()  # a controller that does not survive this must still be seen as it is without faults
     return history
@@ -346,7 +348,7 @@ def _with_beginning(seen: Observed, bare: Observed, trial: Trial) -> Observed:
         reads_past=tuple(each for index, each in enumerate(bare.watched) if index in trial.fired),
         seconds=seen.seconds | {"start": _start_seconds(trial, seen.watched), "work": _works_after(trial)},
         asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
-        relists_at_once=_relist_seconds(trial, seen.resource) < _AT_ONCE_SECONDS,
+        relists_at_once=_relist_seconds(trial, seen.resource) < AT_ONCE_SECONDS,
     )
 
 

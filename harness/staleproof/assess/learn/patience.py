@@ -19,18 +19,9 @@ from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, is_workload
+from staleproof.core.times import DEADLINE_FACTOR, PROBE_FACTOR, PROBE_SECONDS
 from staleproof.drive.trial.probe import Probe
 from staleproof.drive.trial.run import Live
-
-AT_ONCE_SECONDS = 100.0
-"""Each trial is given what a correct controller may need after what was done to it, up to this: client-go's rate limiter has come
-to 82 s after 15 failures, and a retry once a minute is seen. Who may need more gets it in the one run that waits long."""
-HEALS_FACTOR, HEALS_SECONDS = 1.5, 1.0
-"""A controller that healed once after some time may take so much longer the next time."""
-PERIODS = 2.0
-"""What comes once in a period comes within two of them, whatever it was kept from."""
-_DEADLINE_FACTOR = 5.0
-_PROBE_FACTOR, _PROBE_SECONDS = 5.0, 10.0
 
 
 class Goals:
@@ -92,7 +83,7 @@ def lacks(history: History, unstable: Sequence[UnstableField] = ()) -> str:
 def deadline(plan: Plan, references: Sequence[History]) -> float:
     """Seconds: the plan's own, or if that is longer, a multiple of what the slowest reference took."""
     slowest = max((_settle_seconds(indexed(reference)) for reference in references), default=0.0)
-    return max(plan.settle.deadline_seconds, _DEADLINE_FACTOR * slowest)
+    return max(plan.settle.deadline_seconds, DEADLINE_FACTOR * slowest)
 
 
 def _settle_seconds(trial: Trial) -> float:
@@ -109,7 +100,7 @@ def probe(plan: Plan, references: Sequence[History]) -> Probe | None:
     steps = tuple(step for step in plan.reference.steps[: max((step for step, _ in found), default=0)] if isinstance(step, Apply))
     if not steps or len(found) < len(firsts):
         return None
-    return Probe(steps, max(_PROBE_SECONDS, *(_PROBE_FACTOR * seconds for _, seconds in found)), plan.before)
+    return Probe(steps, max(PROBE_SECONDS, *(PROBE_FACTOR * seconds for _, seconds in found)), plan.before)
 
 
 def _first_write(reference: Trial) -> tuple[int, float] | None:

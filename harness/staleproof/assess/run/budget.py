@@ -4,9 +4,7 @@ import math
 from collections.abc import Callable
 
 from staleproof.assess.store.run_folder import RunFolder
-
-_CLOSING_SECONDS, _CLOSING_SHARE = 30.0, 0.08
-"""How long it takes at most to stop everything and to write the report; of a short run no more than a part of it."""
+from staleproof.core.times import CLOSING_FACTOR, CLOSING_SECONDS
 
 
 def end_of(run: RunFolder, minutes: float | None, *, began: float) -> Callable[[], float]:
@@ -16,5 +14,5 @@ def end_of(run: RunFolder, minutes: float | None, *, began: float) -> Callable[[
     if minutes is None:
         return lambda: math.inf
     seconds = 60 * minutes
-    last = began + seconds - min(_CLOSING_SECONDS, _CLOSING_SHARE * seconds)
+    last = began + seconds - min(CLOSING_SECONDS, CLOSING_FACTOR * seconds)
     return lambda: last + run.built_seconds()

@@ -31,14 +31,12 @@ from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, new_st
 from staleproof.assess.trial.once_more import Undoable
 from staleproof.assess.trial.result import Result, failures
 from staleproof.core.plan.plan import Plan, masked
+from staleproof.core.times import RESERVE_FACTOR
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_valuable_first
 from staleproof.errors import OutOfTime
 from staleproof.report.baseline import Baseline
 from staleproof.report.model import EndedSearch
-
-_MOST_RESERVE = 0.1
-"""Of the time that there is for plans, so much may be kept for comparing and confirming the last of them."""
 
 
 class Planned(NamedTuple):
@@ -84,10 +82,6 @@ class Job:
     search: Search | None = None
 
 
-def _nothing(_test: str, _result: Result, _seconds: float) -> None:
-    pass
-
-
 @dataclass(slots=True)
 class Queue:
     """The plans of all families' tests.
@@ -114,7 +108,7 @@ class Queue:
     selection: Selection = EVERYTHING
     has_peers: bool = False
     stops: Callable[[], bool] = lambda: False
-    ended: Callable[[str, Result, float], None] = _nothing
+    ended: Callable[[str, Result, float], None] = lambda test, result, seconds: None
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
     _in_order: list[Job] = field(default_factory=list)
     _times: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -253,7 +247,7 @@ class Queue:
 
     def _has_time_for(self, job: Job) -> bool:
         ends = self.ends()
-        reserve = min(self._reserve, _MOST_RESERVE * (ends - self._began)) if self._hurries else 0.0
+        reserve = min(self._reserve, RESERVE_FACTOR * (ends - self._began)) if self._hurries else 0.0
         return time.monotonic() + job.seconds + reserve <= ends
 
     def _is_over(self, job: Job) -> bool:

@@ -24,10 +24,6 @@ class Candidate(Protocol):
 T = TypeVar("T", bound=Candidate)
 
 
-def _none(_test: str) -> Collection[str]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What is wanted.
@@ -39,7 +35,7 @@ class Selection:
     """
 
     only: tuple[str, ...] = ()
-    failed: Callable[[str], Collection[str]] = _none
+    failed: Callable[[str], Collection[str]] = lambda test: ()
     option: str = "--staleproof-only"
 
     def of(self, test: str, candidates: Iterable[T]) -> list[T]:

@@ -28,7 +28,8 @@ from staleproof.core.operator.companion import WITHOUT, together
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.pace import longest_period
 from staleproof.core.plan.plan import Plan, Subject
-from staleproof.draw.mutations import Mutations
+from staleproof.core.times import BUILT_SECONDS, LOOK_SECONDS, PERIODS_FACTOR
+from staleproof.draw.mutations.allowed import Mutations
 from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions
@@ -37,13 +38,6 @@ from staleproof.errors import OutOfTime, SetupError
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
-_LOCK_POLL_SECONDS = 0.2
-_BUILT_SECONDS = 60.0
-"""What takes longer to start was built first, or another worker built it meanwhile. That takes minutes; a start takes seconds."""
-
-
-def _never() -> float:
-    return math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +54,7 @@ class SessionOptions(EnvironmentOptions):
         keep: whether the histories of trials that pass are kept, too.
         ends: when the time is over, on the monotonic clock; it may become later, because building is not counted.
         kept_names: cluster-scoped primaries that have the same name in every trial (`plan`); more may follow (`keep_name`).
+        own_hosts: host names that each trial makes its own (`plan`); more may follow (`make_own`).
         chooses_companions: besides those that are named, companions run that a real cluster would have for what the controller
             creates (`assess.learn.companions`).
         mutations: what of the samples may be changed.
@@ -77,7 +72,8 @@ class SessionOptions(EnvironmentOptions):
     before: tuple[Manifest, ...] = ()
     chooses_companions: bool = False
     kept_names: tuple[str, ...] = ()
-    ends: Callable[[], float] = _never
+    own_hosts: tuple[str, ...] = ()
+    ends: Callable[[], float] = lambda: math.inf
 
 
 class Worker:
@@ -142,6 +138,10 @@ class Worker:
         """Let these cluster-scoped primaries, as `plan` calls them, have the same name in every trial from now on."""
         self.options = replace(self.options, kept_names=together(self.options.kept_names, primaries))
 
+    def make_own(self, hosts: Iterable[str]) -> None:
+        """Let each trial make these host names its own from now on."""
+        self.options = replace(self.options, own_hosts=together(self.options.own_hosts, hosts))
+
     def ready(self) -> None:
         """Return once the controller runs and is idle."""
         self.in_time(lambda env: env.controller_ready())
@@ -165,7 +165,7 @@ class Worker:
         began = time.monotonic()
         yield
         took = time.monotonic() - began
-        if took >= _BUILT_SECONDS:
+        if took >= BUILT_SECONDS:
             self.shared.note_built(what, took, by=self.options.worker)
 
     def refusals(self) -> str:
@@ -209,14 +209,20 @@ class Worker:
         began = time.monotonic()
         mine = self.options
         kept = self.shared.keep_manifests(
-            msgspec.structs.replace(plan, controller=mine.subject, companions=mine.companions, kept_names=mine.kept_names)
+            msgspec.structs.replace(
+                plan,
+                controller=mine.subject,
+                companions=mine.companions,
+                kept_names=mine.kept_names,
+                own_hosts=mine.own_hosts,
+            )
         )
         reached = goals.is_reached if goals else None
         spec = TrialSpec(plan=kept, before=plan.before, folder=folder, role=role, lasts=lasts, reached=reached)
         history = self.in_time(lambda env: run_trial(spec, env))
         self.shared.keep_reference(folder, history)
         if role == "reference" and not plan.faults:
-            self.expect(history.digest, patience.PERIODS * longest_period(history))
+            self.expect(history.digest, PERIODS_FACTOR * longest_period(history))
         self.watched_seconds += time.monotonic() - began
         return history
 
@@ -239,7 +245,8 @@ class Worker:
         """Names work by all that it depends on. Secret values are among that, so nobody can tell from the key whether they guessed
         them: it cannot be worked out without what only this run knows."""
         mine = self.options
-        depends = (__version__, mine.subject, mine.manifests, mine.companions, mine.kept_names, mine.metrics, mine.release_leases)
+        where = (mine.companions, mine.kept_names, mine.own_hosts)
+        depends = (__version__, mine.subject, mine.manifests, where, mine.metrics, mine.release_leases)
         return hmac.digest(self._secret, msgspec.json.encode((kind, about, depends), order="sorted"), "sha256").hex()
 
     def named(self, number: int) -> str:
@@ -255,6 +262,6 @@ class Worker:
                 with contextlib.suppress(Timeout):
                     lock.acquire(blocking=False)
                     return
-                await asyncio.sleep(_LOCK_POLL_SECONDS)
+                await asyncio.sleep(LOOK_SECONDS)
 
         self.call(acquired)

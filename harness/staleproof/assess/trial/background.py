@@ -13,8 +13,9 @@ from typing import Any, Self, TypeVar
 from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from staleproof.core.times import ENDING_SECONDS
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress
-from staleproof.drive.process.ending import PATIENCE_SECONDS, ended
+from staleproof.drive.process.ending import ended
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
 from staleproof.errors import OutOfTime, SetupError
 
@@ -105,7 +106,7 @@ class Background:
 
 def _patience(kind: type[BaseException] | None) -> float | None:
     """So many seconds everything may take to stop in order, given what ends the run; None: as many as it needs."""
-    return PATIENCE_SECONDS if kind is not None and issubclass(kind, KeyboardInterrupt) else None
+    return ENDING_SECONDS if kind is not None and issubclass(kind, KeyboardInterrupt) else None
 
 
 async def _do(work: Work[T], running: Environment, done: asyncio.Future[T], ends: float) -> None:

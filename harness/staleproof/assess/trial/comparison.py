@@ -28,12 +28,12 @@ from staleproof.core.plan import but_for
 from staleproof.core.plan.pace import lasted
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import is_workload
+from staleproof.core.times import SIMILAR_QUICK_SECONDS, SIMILAR_SETTLING_SECONDS, SIMILAR_STEP_SECONDS
 
 AGREEING = 6
 """So many fault-free ends must agree before a value or a count is held against a controller."""
 RERUNS, CONTROLS = 6, 12
 """A finding that comes back in some re-runs only is looked for so often with the faults, and in so many runs without them."""
-_STEP_SECONDS, _SETTLING_SECONDS, _QUICK_SECONDS = 1.0, 5.0, 0.25
 
 
 class Asks(Protocol):
@@ -150,7 +150,7 @@ def _is_usable(reference: History, history: History) -> bool:
 def _paced(history: History) -> tuple[float, ...]:
     """How long the trial's steps and its settling lasted, rounded up, so that trials that lasted about as long share the answer."""
     *steps, settling = lasted(history)
-    return (*(_rounded(step, _STEP_SECONDS) for step in steps), _rounded(settling, _SETTLING_SECONDS))
+    return (*(_rounded(step, SIMILAR_STEP_SECONDS) for step in steps), _rounded(settling, SIMILAR_SETTLING_SECONDS))
 
 
 def _as_slow(plan: Plan, history: History) -> tuple[float, ...]:
@@ -164,4 +164,4 @@ def _rounded(seconds: float, unit: float) -> float:
     """Up to a multiple of the unit; below that to its half, a quarter of it, and so on, as a quick controller is asked often."""
     if seconds > unit:
         return math.ceil(seconds / unit) * unit
-    return math.ldexp(unit, -math.floor(math.log2(unit / max(seconds, _QUICK_SECONDS))))
+    return math.ldexp(unit, -math.floor(math.log2(unit / max(seconds, SIMILAR_QUICK_SECONDS))))

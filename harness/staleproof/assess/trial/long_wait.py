@@ -49,7 +49,7 @@ def stuck(history: History, verdicts: Sequence[Verdict]) -> frozenset[str]:
     if any(finding.basis in _DEEDS for finding in findings):
         return frozenset()
     causes = (finding.cause for finding in findings if finding.basis in MAY_HEAL)
-    return frozenset(f"{each.fault}, {each.decision}, {each.resource}" for each in causes if each is not None)
+    return frozenset(f"{each.situation}, {each.decision}, {each.resource}" for each in causes if each is not None)
 
 
 def waited(history: History, seconds: float) -> History:

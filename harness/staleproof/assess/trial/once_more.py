@@ -17,7 +17,7 @@ from staleproof.core.history.change import is_unmoved
 from staleproof.core.history.history import History
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import is_workload
-from staleproof.draw.once_more import Happened, aimed_anew, with_object
+from staleproof.draw.replacement import Happened, aimed_anew, with_object
 from staleproof.draw.scenarios import DRAWN, FAMILIES
 from staleproof.errors import UsageError
 

@@ -110,7 +110,8 @@ class References:
     def take(self, run: SharedRun) -> History:
         """The run, made now or by whoever was first."""
         name = self._worker.shared.once(run.key, run.make, self._worker.acquire) or b""
-        return _with_secrets(self._worker.shared.reference(name.decode()), run.plan)
+        read = self._worker.shared.reference(name.decode())  # in a file, secrets are masked
+        return replace(read, header=msgspec.structs.replace(read.header, plan=run.plan))
 
     def unstable(self) -> tuple[UnstableField, ...]:
         """The fields that fault-free runs of this controller, in this company, do not agree on, whatever their workload and whoever
@@ -147,7 +148,8 @@ class References:
             left -= not all(self._worker.shared.outcome(each.key).exists() for each in runs)
             found = tuple(map(self.take, runs))
             is_silent = attempt == 1 and any(indexed(each).idle for each in found)  # or the life was ruined
-            if (_usable(found) and not is_silent) or not left:
+            is_usable = not is_silent and not reference_trouble(indexed(found[0], found))
+            if is_usable or not left:
                 break
         return found
 
@@ -170,16 +172,7 @@ class References:
         return self._worker.key("references", plan.steps, paces, plan.before)
 
 
-def _with_secrets(history: History, plan: Plan) -> History:
-    """A fault-free run of this plan that was read from its file, where secrets are masked, as it was before."""
-    return replace(history, header=msgspec.structs.replace(history.header, plan=plan))
-
-
 def _primary(plan: Plan) -> str:
     """What the workload is about: the kind and the name of what it applies first."""
     first = next((step.object for step in plan.steps if isinstance(step, Apply)), None)
     return f"{first['apiVersion']} {name_of(first)}" if first is not None else ""
-
-
-def _usable(references: Sequence[History]) -> bool:
-    return not reference_trouble(indexed(references[0], references))

@@ -20,7 +20,6 @@ from staleproof.assess.learn.lives import (
     set_aside,
     stopped,
 )
-from staleproof.assess.learn.patience import HEALS_FACTOR, HEALS_SECONDS
 from staleproof.assess.run.worker import SessionOptions, Worker
 from staleproof.assess.store.run_folder import HISTORY, write_whole
 from staleproof.assess.trial.comparison import CONTROLS, RERUNS, as_long, differs, questions, waited_in_vain, without_faults
@@ -36,8 +35,8 @@ from staleproof.checks.verdict import Verdict
 from staleproof.core.history.history import History, sealed
 from staleproof.core.operator.companion import ALWAYS
 from staleproof.core.operator.prerequisite import with_payloads, without_payload
-from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
+from staleproof.core.times import HEALS_FACTOR, HEALS_SECONDS
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.run import Patience, TrialSpec, run_trial
@@ -235,10 +234,12 @@ class Session(Worker):
         every cluster has."""
         self.accompany((*ALWAYS, *plan.companions))
         self.keep_name(*plan.kept_names)
+        self.make_own(plan.own_hosts)
         mine = self.options
         manifests = plan.manifests or mine.manifests
         before = with_payloads(plan.before, mine.before) or mine.before
-        self._note_placeholders(before)
+        if lacking := without_payload(before):
+            self.note("placeholders", ", ".join(lacking))  # of these Secrets nobody has the payload
         return msgspec.structs.replace(
             plan,
             controller=mine.subject,
@@ -246,12 +247,8 @@ class Session(Worker):
             before=before,
             companions=mine.companions,
             kept_names=mine.kept_names,
+            own_hosts=mine.own_hosts,
         )
-
-    def _note_placeholders(self, before: Sequence[Manifest]) -> None:
-        """Let reports name the Secrets that the workload needs and of which nobody has the payload."""
-        if lacking := without_payload(before):
-            self.note("placeholders", ", ".join(lacking))
 
     def _reproduced(self, plan: Plan, history: History, folder: Path, times: int) -> "_Judged":
         """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same."""
@@ -333,7 +330,6 @@ class Session(Worker):
             reached=None if waits(plan.aims) else goals.is_reached,
             deadline_seconds=learnt.deadline(plan, references[:REFERENCES]),
             may_need=learnt.may_need,
-            most_seconds=learnt.AT_ONCE_SECONDS,
             patience=Patience(max(patience, self.expected_seconds), partial(learnt.lacks, unstable=unstable)),
             probe=replace(probe, patience=patience) if probe is not None else None,
         )

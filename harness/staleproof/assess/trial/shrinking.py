@@ -18,13 +18,12 @@ from staleproof.assess.trial.result import Result
 from staleproof.checks.trial import indexed
 from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
+from staleproof.core.times import SHRINK_DEADLINE_SECONDS
 from staleproof.draw.shrink import shrunk
 from staleproof.errors import SetupError, UsageError
 from staleproof.report.baseline import Baseline
 
 _CONFIRMED, _RERUNS = 2, 4
-_DEADLINE_SECONDS = 5.0
-"""Seconds to converge for what is tried on the way; `patience` gives a controller more where a correct one may need more."""
 
 
 class Tries(Protocol):
@@ -71,7 +70,7 @@ def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTH
 def _hurried(plan: Plan) -> Plan:
     settle = plan.settle
     return msgspec.structs.replace(
-        plan, settle=msgspec.structs.replace(settle, deadline_seconds=min(settle.deadline_seconds, _DEADLINE_SECONDS))
+        plan, settle=msgspec.structs.replace(settle, deadline_seconds=min(settle.deadline_seconds, SHRINK_DEADLINE_SECONDS))
     )
 
 

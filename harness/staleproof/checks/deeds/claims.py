@@ -119,24 +119,14 @@ def _first_ready(trial: Trial) -> Mapping[tuple[str, int, str, str], StatusClaim
     return {(claim.about, claim.generation, claim.of.label, claim.of.resource): claim for claim in every}
 
 
-def fewest_when_ready(trial: Trial, of: Incarnation, about: str, generation: int) -> Mapping[Role, int]:
-    """Per role, the fewest children that such an object had in any reference whenever the controller claimed this of it.
-
-    Empty where one of the references never claimed it, or had not acted before.
-    """
-    found = []
-    for reference in trial.alike:
-        claim = first_ready(reference, of, about, generation)
-        if claim is None or not acted_before(reference, claim):
-            return {}
-        found.append(_children(reference, claim))
-    return {role: min(counts.get(role, 0) for counts in found) for role in {role for counts in found for role in counts}}
-
-
-def _children(trial: Trial, claim: StatusClaim) -> Mapping[Role, int]:
-    """The fewest that were alive whenever a write of the controller claimed the same."""
+def children_when_ready(trial: Trial, of: Incarnation, about: str, generation: int) -> Mapping[Role, int]:
+    """Per role, the fewest children that such an object had whenever the controller claimed this of it; empty where it never did,
+    or had not acted before."""
+    claim = first_ready(trial, of, about, generation)
+    if claim is None or not acted_before(trial, claim):
+        return {}
     own = [(commit.by, ready(commit.entry.object)) for commit in claim.of.commits if commit.by is not None]
-    asked = [request.index for request, claims in own if claims.get(claim.about) == claim.generation]
+    asked = [request.index for request, claims in own if claims.get(about) == generation]
     made = object_history(trial)
     return {role: min(made.live_at(role, i) for i in asked) for role in made.roles_of(claim.of.label)}
 

@@ -9,15 +9,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Answered, Competed, Delivered, Listed, StepBegan
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit
-
-_CLOSE_SECONDS = 0.5
-"""A change by somebody else that was recorded so soon after a conflict, and before the next step began, may have been its cause."""
+from staleproof.core.times import CLOSE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +58,9 @@ def _with_itself(trial: Trial, request: Request) -> Conflict | None:
     target = _target(trial, request)
     if target is None or request.answer_index is None:
         return None
-    shown = frontier(trial).shown(target.uid, before=request.index) or -1
+    shown = view(trial, request.index).of(target.uid).shown or -1
     later_step = next((trial.at(step.began) for step in trial.steps if step.began > request.answer_index), float("inf"))
-    until = min(later_step, trial.at(request.answer_index) + _CLOSE_SECONDS)
+    until = min(later_step, trial.at(request.answer_index) + CLOSE_SECONDS)
     newer = [commit for commit in target.commits if commit.entry.revision > shown and commit.entry.at <= until]
     unseen = [commit for commit in newer if _is_remembered(trial, commit, request)]
     others = [c for c in newer if c.heard is None or (c.index < request.index and c not in unseen)]
@@ -95,4 +93,4 @@ def _is_hidden(trial: Trial, commit: Commit, looks: Sequence[int]) -> bool:
     first = next(iter(looks[bisect_right(looks, answered) :]), None)
     if first is None or trial.life(first) != trial.life(answered):
         return False
-    return not frontier(trial).has_seen(commit.entry.uid, commit.entry.revision, before=first + 1)
+    return not view(trial, first + 1).of(commit.entry.uid).has_seen(commit.entry.revision)

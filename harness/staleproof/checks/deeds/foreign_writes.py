@@ -22,14 +22,9 @@ def foreign_writes(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
     excused = ours | {entry.uid for _, entry in trial.every(Competed)}
     wrote = [(request, made.get(uid)) for request in trial.work if request.succeeded for uid, _ in written(request)]
     foreign = [(request, each) for request, each in wrote if each is not None and each.uid not in excused]
-    mentioned = {word for uid in ours for word in _mentions(made[uid])} if foreign else ()
+    said = [commit.entry.object for uid in ours for commit in made[uid].commits] if foreign else []
+    mentioned = {word for obj in said for key, value in obj.items() if key != "status" for word in _words({key: value})}
     return [(request, each) for request, each in foreign if each.name not in mentioned]
-
-
-def _mentions(each: Incarnation) -> Iterator[str]:
-    """Every word in it but those of its status."""
-    for commit in each.commits:
-        yield from _words({key: value for key, value in commit.entry.object.items() if key != "status"})
 
 
 def _words(value: Manifest | Any) -> Iterator[str]:  # noqa: ANN401  # JSON

@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.facts.timeline import Timeline
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.view.life import view
+from staleproof.checks.view.timeline import Timeline
+from staleproof.core.history.entry import Competed
 from staleproof.core.history.history import Request
-from staleproof.core.history.provenance import Commit
+from staleproof.core.history.provenance import Commit, uid_of
 from staleproof.core.plan.manifest import Manifest
 
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
@@ -75,13 +76,8 @@ def overwrites(trial: Trial) -> list[Overwrite]:
     by_name: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
     for of in object_history(trial).objects.values():
         by_name[of.resource, of.name].append(of)
-    changed = (incarnations for incarnations in by_name.values() if _is_changed(incarnations))
+    changed = (every for every in by_name.values() if any(_is_foreign(commit) for of in every for commit in of.commits))
     return [loss for incarnations in changed for loss in _overwritten_in(trial, incarnations)]
-
-
-def _is_changed(incarnations: Sequence[Incarnation]) -> bool:
-    """Whether somebody else changed any of them."""
-    return any(_is_foreign(commit) for of in incarnations for commit in of.commits)
 
 
 def _overwritten_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterator[Overwrite]:
@@ -101,9 +97,16 @@ def _overwritten_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterat
 
 def knows_change(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:
     """Whether this life knew the object as it was then, or later, when it asked: by what it was shown, or an own write's answer."""
-    seen = frontier(trial)
-    known = max(seen.shown(of.uid, before=request.index) or 0, seen.told(of.uid, before=request.index))
-    return known >= change.entry.revision
+    return view(trial, request.index).of(of.uid).revision >= change.entry.revision
+
+
+def blind_puts(trial: Trial) -> Iterator[tuple[Request, Competed]]:
+    """Whole objects that were put though somebody else had written to them since they were sent, each with that write."""
+    for _, entry in trial.every(Competed):
+        request = trial.request_of.get(entry.request)
+        is_put = request is not None and request.asked.verb == "update" and not request.asked.subresource
+        if request is not None and is_put and request.succeeded and entry.revision and uid_of(request) == entry.uid:
+            yield request, entry
 
 
 @fact

@@ -69,32 +69,16 @@ def own_reverts(trial: Trial) -> Sequence[Revert]:
     return [back for child in written for back in _of(child) if _is_own_update(back.content.commit)]
 
 
-def _of(child: Incarnation) -> Iterator[Revert]:
-    return (Revert(child, *each) for each in _returned(child))
-
-
 def _is_own_update(commit: Commit) -> bool:
     return commit.by is not None and commit.by.asked.verb in ("update", "patch") and not commit.by.asked.subresource
 
 
-def _returned(child: Incarnation) -> Iterator[tuple[str, Content, Content]]:
-    """What was returned in one object, as `_returns` tells it."""
-    return _returns(_contents(child)) if len(child.commits) >= _FEWEST else iter(())
-
-
-def _contents(child: Incarnation) -> list[Content]:
-    return [Content(commit, _flat(commit)) for commit in child.commits if commit.entry.type != "DELETED"]
-
-
-def _flat(commit: Commit) -> Mapping[str, object]:
-    return dict(flatten(content_of(commit.entry.object), {}))
-
-
-def _returns(contents: Sequence[Content]) -> Iterator[tuple[str, Content, Content]]:
-    """(path, the commit that had given it another value, the commit that returned it)."""
+def _of(child: Incarnation) -> Iterator[Revert]:
+    """What was returned in one object."""
+    commits = [commit for commit in child.commits if commit.entry.type != "DELETED"] if len(child.commits) >= _FEWEST else []
     given: dict[str, list[Content]] = defaultdict(list)
     before: Content | None = None
-    for content in contents:
+    for content in (Content(commit, dict(flatten(content_of(commit.entry.object), {}))) for commit in commits):
         for path in sorted(content.flat.keys() | (before.flat.keys() if before is not None else ())):
             if before is not None and content.value(path) == before.value(path):
                 continue
@@ -102,6 +86,6 @@ def _returns(contents: Sequence[Content]) -> Iterator[tuple[str, Content, Conten
             if before is not None and not values:
                 values.append(before)  # it was not set so far
             if any(earlier.value(path) == content.value(path) for earlier in values):
-                yield path, values[-1], content
+                yield Revert(child, path, values[-1], content)
             values.append(content)
         before = content

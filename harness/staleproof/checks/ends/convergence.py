@@ -4,6 +4,7 @@ Several requirements are decided by the same end state and differ in what was do
 were skipped. A state that is right at the end of the settling or at the end of the trial is right.
 """
 
+from staleproof.checks.but_for import in_references, is_compared
 from staleproof.checks.ends.footprint import footprint, own_footprint
 from staleproof.checks.ends.hull import Difference, baseline, final_objects
 from staleproof.checks.trial import Trial, fact
@@ -43,5 +44,5 @@ def ends_right(run: Trial, trial: Trial) -> bool:
 def unneeded(trial: Trial) -> str:
     """Why the controller's silence shows nothing, in words: it never wrote, and did not in every fault-free run either. Empty when
     it wrote, or falls silent only here."""
-    works = bool(trial.references) and not any(reference.idle for reference in trial.references)
+    works = is_compared(trial) and not any(in_references(trial, lambda run: run.idle))
     return "" if works else trial.idle

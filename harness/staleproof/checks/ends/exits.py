@@ -11,13 +11,13 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.core.fault import Effect
 from staleproof.core.history.entry import Answered, Asked, Exited, Refused, Stalled
 from staleproof.core.history.history import Position, is_work
+from staleproof.core.times import OVERDUE_FACTOR
 
 _LOST_LEASE = re.compile(
     r"\b(leader.?election|leadership|lease)\b.*\b(lost|expired)|lost\b.*\b(leadership|lease|leader)|"
     r"(failed|unable|could not) to renew.*\blease|no longer (the )?leader|stopped leading",
     re.IGNORECASE,
 )
-_OVERDUE_FACTOR = 2.0
 _SAYS_WHY = re.compile(r"^(panic|fatal error): |^Exception in thread|^thread .* panicked")
 _TURNS_AWAY: frozenset[Effect] = frozenset({"disconnects", "rejects", "slows", "slows-start", "cuts", "expires"})
 
@@ -40,7 +40,7 @@ def lost_its_lease(entry: Exited) -> bool:
         return True
     if entry.unrenewed is None or entry.renews_every is None:
         return False
-    return entry.unrenewed > _OVERDUE_FACTOR * entry.renews_every
+    return entry.unrenewed > OVERDUE_FACTOR * entry.renews_every
 
 
 def last_words(entry: Exited) -> str:

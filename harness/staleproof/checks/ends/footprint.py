@@ -10,7 +10,10 @@ wrote to one of them it might have written to another.
 from collections import defaultdict
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
+from staleproof.checks.but_for import in_references
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history.flatten import changed_fields, without_items
 from staleproof.core.history.provenance import Commit
@@ -60,7 +63,4 @@ def own_footprint(trial: Trial) -> Footprint:
 @fact
 def footprint(trial: Trial) -> Footprint:
     """Of a trial and its references together."""
-    found = own_footprint(trial)
-    for reference in trial.references:
-        found |= own_footprint(reference)
-    return found
+    return reduce(or_, in_references(trial, own_footprint), own_footprint(trial))

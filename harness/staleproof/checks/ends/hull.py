@@ -21,6 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from staleproof.checks.but_for import in_calm, in_references
 from staleproof.checks.ends.footprint import Footprint
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names, object_history
@@ -148,22 +149,23 @@ def _orders(flat: Flat) -> Orders:
 @fact
 def baseline(trial: Trial) -> Baseline:
     """What the ends of the references have in common."""
-    return _common(trial, [(each, final_objects(each)) for each in trial.references])
+    return _common(trial, list(in_references(trial, lambda run: (run, final_objects(run)))))
 
 
 @fact
 def step_baselines(trial: Trial) -> Sequence[Baseline]:
     """What the states have in common in which fault-free runs ended each step of the workload, in order."""
-    ends = [[(each, final_objects(each, until=step.ended)) for step in each.workload] for each in trial.calm]
+    ends = in_calm(trial, lambda run: [(run, final_objects(run, until=step.ended)) for step in run.workload])
     return [_common(trial, states) for states in zip(*ends, strict=False)]
 
 
 def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Manifest]]]]) -> Baseline:
     """What one state of each reference has in common with the others'."""
     known, unstable, kinds = names(trial), _unstable(trial), namespaced_kinds(trial)
-    clean = [(reference, without_garbage(state, kinds)) for reference, state in states]
-    ends = [(reference, group(state, reference.namespace, known)) for reference, state in clean]
-    needed = [group(without_past_claims(state, _made(reference)), reference.namespace, known) for reference, state in clean]
+    clean = [(run, without_garbage(state, kinds)) for run, state in states]
+    ends = [(run, group(state, run.namespace, known)) for run, state in clean]
+    made = [frozenset(each.uid for each in object_history(run).objects.values() if each.creator is not None) for run, _ in clean]
+    needed = [group(without_past_claims(s, own), run.namespace, known) for (run, s), own in zip(clean, made, strict=True)]
     counts, values, masks, orders, shaky = {}, {}, {}, {}, {}
     for role in sorted({role for _, end in ends for role in end}):
         flats = [end.get(role, ()) for _, end in ends]
@@ -177,11 +179,6 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
         masks[role] = differing([found for found in flats if found], paths) | shaky[role]
         orders[role] = [_orders(flat) for found in flats for flat in found]
     return Baseline(counts, values, masks, orders, shaky, known, frozenset(trial.plan.settle.moves), kinds)
-
-
-def _made(trial: Trial) -> frozenset[str]:
-    """The uids of what the controller created."""
-    return frozenset(each.uid for each in object_history(trial).objects.values() if each.creator is not None)
 
 
 def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:
@@ -210,7 +207,7 @@ def _unstable(trial: Trial) -> Mapping[Role, frozenset[str]]:
 def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> bool:
     """Whether there are more objects of a role (of `object_history`) before a position than any reference ended with."""
     timeless = role._replace(owner=_live(role.owner))
-    usual = [len(_of_role(each, timeless, trial)) for each in trial.calm]
+    usual = in_calm(trial, lambda run: len(_of_role(run, timeless, trial)))
     return len(_of_role(trial, timeless, trial, until=until)) > max(usual, default=0)
 
 
@@ -230,7 +227,11 @@ def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, 
         if entry.namespace == trial.namespace and (entry.uid not in last or entry.revision >= last[entry.uid].revision):
             last[entry.uid] = entry
     there = [entry for entry in last.values() if entry.type != "DELETED"]
-    return [(each.resource, _as_released(each.object) if _is_released(trial, each) else each.object) for each in there]
+    released = {uid: revision for uid, revision in _releases(trial).items() if uid in last and last[uid].revision >= revision}
+    return [
+        (each.resource, _as_released(each.object) if each.uid in released and owner_of(each.object) is None else each.object)
+        for each in there
+    ]
 
 
 @fact
@@ -242,11 +243,6 @@ def _releases(trial: Trial) -> Mapping[str, int]:
         if owner_of(each.entry.object) is None:
             found.setdefault(each.entry.uid, each.entry.revision)
     return found
-
-
-def _is_released(trial: Trial, entry: Committed) -> bool:
-    """Whether it has no owner since the controller took it away."""
-    return owner_of(entry.object) is None and entry.revision >= _releases(trial).get(entry.uid, entry.revision + 1)
 
 
 def _as_released(manifest: Manifest) -> Manifest:

@@ -5,16 +5,20 @@ Nor is what a garbage collector would take (`garbage`): children of an owner tha
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from staleproof.checks.but_for import in_alike, in_calm, in_references
 from staleproof.checks.ends.hull import final_objects
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
+from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.verdict import Basis, Finding, Severity
+from staleproof.checks.view.life import view
 from staleproof.core.history.provenance import uid_of
 from staleproof.core.operator.ownership import owner_of
 
@@ -37,40 +41,83 @@ class Leftover:
     usual: int
     unstable: bool
 
+    @property
+    def names(self) -> str:
+        return listing([full_name(child.first.entry) for child in self.children])
+
+    @property
+    def are(self) -> str:
+        return "are" if len(self.children) > 1 else "is"
+
 
 @fact
 def leftovers(trial: Trial) -> Sequence[Leftover]:
     """What is unfinished first, then what is orphaned, then what is leaked. What a reference never deleted is not leaked."""
-    found, objects = [], object_history(trial).objects
-    for kind, roles in _left(trial).items():
-        for role, children in roles.items():
-            usual = {reference: len(_left(reference)[kind].get(role, ())) for reference in trial.references}
-            if kind == "leaked" and not all(_deletes(each, usual[each], role) for each in trial.alike):
-                continue
-            most = max(usual.values())
-            if len(children) > most:
-                first = children[most]
-                owner = objects.get(first.owner_uid) or primary_of(trial, first.uid) or first
-                found.append(Leftover(kind, owner, children[most:], most, len({usual[each] for each in trial.calm}) > 1))
-    return found
+    return [left for kind, roles in _left(trial).items() for role in roles for left in _beyond(trial, kind, role)]
+
+
+def _beyond(trial: Trial, kind: LeftoverKind, role: Role) -> Iterator[Leftover]:
+    """Of one role, what is more than any reference left."""
+    children, most = _left(trial)[kind][role], max(in_references(trial, lambda run: _count(run, kind, role)))
+    if len(children) > most and (kind != "leaked" or all(in_alike(trial, lambda run: _deletes(run, role)))):
+        first = children[most]
+        owner = object_history(trial).objects.get(first.owner_uid) or primary_of(trial, first.uid) or first
+        usual = set(in_calm(trial, lambda run: _count(run, kind, role)))
+        yield Leftover(kind, owner, children[most:], most, len(usual) > 1)
+
+
+def _count(run: Trial, kind: LeftoverKind, role: Role) -> int:
+    return len(_left(run)[kind].get(role, ()))
+
+
+def found_left(trial: Trial, left: Leftover, fired: int) -> Finding:
+    """That it was left over, with what had not been shown when the controller removed the owner's finalizer, if it did."""
+    let_go, witnesses = let_go_at(trial, left), {fired, *trial.ending, *(child.created for child in left.children)}
+    witnesses |= {left.owner.deleted} if left.owner.deleted is not None else set()
+    born = [child for child in left.children if let_go is not None and child.created < let_go]
+    unseen = [child for child in born if not view(trial, let_go or 0).of(child.uid).has_seen(child.create_revision)]
+    though = ""
+    if let_go is not None and unseen:
+        witnesses.add(let_go)
+        revisions = span([child.create_revision for child in unseen])
+        though = f"though it had not been shown {listing([child.name for child in unseen])} (resourceVersion {revisions})"
+    severity: Severity = "stuck" if left.kind == "unfinished" else "leaked"
+    basis: Basis = "unfinished" if left.kind == "unfinished" else "end"
+    return Finding(_because(trial, left), tuple(sorted(witnesses)), though, severity=severity, basis=basis)
 
 
 def let_go_at(trial: Trial, left: Leftover) -> int | None:
     """Where the controller last asked to update the owner of what is left after its deletion: to remove its finalizer, if any."""
-    deleted = left.owner.deleted if left.kind != "unfinished" else None
-    found = [
+    deleted = left.owner.deleted
+    if deleted is None or left.kind == "unfinished":
+        return None
+    asked = [
         request.index
         for request in trial.requests
         if request.asked.verb in ("update", "patch") and request.succeeded and not request.asked.subresource
-        if deleted is not None and request.index > deleted and uid_of(request) == left.owner.uid
+        if request.index > deleted and uid_of(request) == left.owner.uid
     ]
-    return found[-1] if found else None
+    return max(asked, default=None)
 
 
-def _deletes(reference: Trial, left: int, role: Role) -> bool:
-    """Whether a reference made more objects of this role than it left, and the controller itself deleted some."""
-    made = [each for each in object_history(reference).objects.values() if each.role == role]
-    return len(made) > left and any(each.deleter is not None for each in made)
+def _because(trial: Trial, left: Leftover) -> str:
+    released, settled = trial.ending
+    names, were, usual = left.names, "were" if left.are == "are" else "was", f"fault-free runs left {left.usual or 'none'}"
+    if left.kind == "unfinished":
+        held = listing(left.owner.last.entry.object["metadata"].get("finalizers") or [])
+        there = f"{left.are} still there {trial.at(settled) - trial.at(released):.1f} s after it could catch up"
+        return f"{names} {were} deleted and {there}, held by {held}; {usual}"
+    if left.kind == "orphaned":
+        late = left.owner.deleted is not None and left.owner.deleted < left.children[0].created
+        when = "created and left over after" if late else "left over when"
+        return f"{names} {were} {when} {owner_name(left.children[0].role.owner)} was deleted; {usual}"
+    return f"{names}, which nobody owns, {were} left over; {usual}"
+
+
+def _deletes(run: Trial, role: Role) -> bool:
+    """Whether it made more objects of this role than it left, and the controller itself deleted some."""
+    made = [each for each in object_history(run).objects.values() if each.role == role]
+    return len(made) > _count(run, "leaked", role) and any(each.deleter is not None for each in made)
 
 
 @fact

@@ -9,7 +9,8 @@ What it does not watch and has only read, it may never read again: that may be w
 to the test.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.facts.pending_events import pending_events
@@ -17,10 +18,10 @@ from staleproof.checks.facts.retries import repeated_writes
 from staleproof.checks.facts.showings import showings
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, NotExercised
-from staleproof.core.history.change import void_writes
+from staleproof.core.history.change import LOOKS, essential, void_writes
 from staleproof.core.history.entry import Answered, Committed, Settled
 from staleproof.core.history.history import Request
-from staleproof.core.history.provenance import is_bookkeeping
+from staleproof.core.history.provenance import Commit, is_bookkeeping, is_create
 from staleproof.core.wording import plural
 
 
@@ -90,6 +91,44 @@ def rest(trial: Trial) -> Rest:
         return Rest(untested=f"when it settled it had not read what had become of {unread}, which it does not watch")
     looks = _looks(trial, settled)
     return Rest(changing, unchanging, looks, _untested(trial, disturbed, looks))
+
+
+@fact
+def is_restless(trial: Trial) -> bool:
+    """Whether what it changes at rest is no progress: it goes on each time that it looks, or goes back."""
+    found = rest(trial)
+    return bool(found.changing) and (_goes_on(found) or _goes_back(trial, found))
+
+
+def _goes_on(found: Rest) -> bool:
+    followed = {bisect_left(found.looks, write.index) for write in found.changing}
+    return len(found.looks) >= LOOKS and followed.issuperset(range(1, len(found.looks) + 1))
+
+
+def _goes_back(trial: Trial, found: Rest) -> bool:
+    own = {write.index for write in found.changing}
+    made = [commit for commit in trial.commits if commit.by is not None and commit.by.index in own]
+    begun_or_ended = [commit for commit in made if commit.before is None or commit.deletes]
+    ends = {(commit.entry.resource, commit.entry.name, is_create(commit.by)) for commit in begun_or_ended if commit.by is not None}
+    turned = any((resource, name, not begins) in ends for resource, name, begins in ends)
+    return turned or any(_returns(trial.plan.settle.moves, _states(trial, uid, made)) for uid in {c.entry.uid for c in made})
+
+
+def _states(trial: Trial, uid: str, made: Sequence[Commit]) -> list[Committed]:
+    """An object before each of these commits and after the last."""
+    first = min(commit.index for commit in made if commit.entry.uid == uid)
+    every = [commit for commit in trial.commits if commit.entry.uid == uid]
+    return [each.entry for each in every if each.index < first][-1:] + [each.entry for each in every if each.index >= first]
+
+
+def _returns(moves: Collection[str], states: Sequence[Committed]) -> bool:
+    """Whether some state is another than the one before, and the same as an earlier one."""
+
+    def differs(before: Committed, after: Committed) -> bool:
+        return bool(essential(before.resource, before.object, after.object, moves))
+
+    turns = [number for number in range(1, len(states)) if differs(states[number - 1], states[number])]
+    return any(not differs(states[earlier], states[number]) for number in turns for earlier in range(number))
 
 
 def _looks(trial: Trial, settled: int) -> Sequence[int]:

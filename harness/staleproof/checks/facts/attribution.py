@@ -46,15 +46,12 @@ def first_effects(trial: Trial) -> Mapping[str, FirstEffect]:
     return found
 
 
-def usual_seconds(trial: Trial, primary: str) -> float | None:
-    """The longest that a reference took from showing a primary to the first write for it; None if one did nothing for it."""
-    longest = 0.0
-    for reference in trial.alike:
-        effect = first_effects(reference).get(primary)
-        if effect is None or effect.shown is None or effect.first is None:
-            return None
-        longest = max(longest, reference.at(effect.first) - reference.at(effect.shown))
-    return longest
+def seconds_to_effect(trial: Trial, primary: str) -> float | None:
+    """How long it took from showing a primary to the first write for it; None if nothing was done for it."""
+    effect = first_effects(trial).get(primary)
+    if effect is None or effect.shown is None or effect.first is None:
+        return None
+    return trial.at(effect.first) - trial.at(effect.shown)
 
 
 @dataclass(frozen=True, slots=True)

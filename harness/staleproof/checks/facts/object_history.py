@@ -7,7 +7,6 @@ trial's to say (`Trial.commits`); a delete of what somebody else had deleted bef
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from staleproof.checks.facts.roles import Named, Names, Role, gone, learn_names, owner_labels
 from staleproof.checks.trial import Trial, fact
@@ -113,15 +112,15 @@ class Incarnation:
 
 
 class ObjectHistory:
-    """The objects of a trial."""
+    """The objects of a trial. `counts` has, per role, position of a commit → live objects after it, in commit order."""
 
     def __init__(self, objects: dict[str, Incarnation]) -> None:
         self.objects = objects
-
-    @property
-    def counts(self) -> Mapping[Role, Mapping[int, int]]:
-        """Per role, position of a commit → live objects after it, in commit order."""
-        return self._counted[0]
+        self.counts, self._most = _counted(objects.values())
+        self._labelled = {(each.resource, each.label): each for each in reversed(objects.values())}
+        self._named: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
+        for each in objects.values():
+            self._named[each.resource, each.name].append(each)
 
     def named(self, resource: str, name: str) -> Sequence[Incarnation]:
         """All incarnations of a name, in the order of their creation."""
@@ -133,7 +132,7 @@ class ObjectHistory:
 
     def roles_of(self, owner: str) -> Sequence[Role]:
         """Those of the objects of an owner, by its label."""
-        return self._roles.get(owner, ())
+        return [role for role in self.counts if role.owner == owner]
 
     def peak(self, role: Role) -> int:
         """The most that were ever alive."""
@@ -160,7 +159,7 @@ class ObjectHistory:
 
     def peak_until(self, role: Role, index: int) -> int:
         """The most that had been alive at any time up to the commit at this position."""
-        return self._counted[1][role][index]
+        return self._most[role][index]
 
     def root_of(self, uid: str) -> str:
         """The uid of the owner at the top; the object's own when it has none that is known."""
@@ -169,45 +168,6 @@ class ObjectHistory:
             seen.add(uid)
             uid = each.owner_uid
         return uid
-
-    @cached_property
-    def _named(self) -> Mapping[tuple[str, str], Sequence[Incarnation]]:
-        """By resource and name."""
-        found: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
-        for each in self.objects.values():
-            found[each.resource, each.name].append(each)
-        return found
-
-    @cached_property
-    def _labelled(self) -> Mapping[tuple[str, str], Incarnation]:
-        """By resource and label, the first."""
-        return {(each.resource, each.label): each for each in reversed(self.objects.values())}
-
-    @cached_property
-    def _roles(self) -> Mapping[str, Sequence[Role]]:
-        """By owner."""
-        found: dict[str, list[Role]] = defaultdict(list)
-        for role in self.counts:
-            found[role.owner].append(role)
-        return found
-
-    @cached_property
-    def _counted(self) -> tuple[_Counts, _Counts]:
-        """How many were alive after each commit, and the most that had been by then."""
-        live, most = _Counts(), _Counts()
-        changes: dict[Role, list[tuple[int, int, int]]] = defaultdict(list)
-        for each in self.objects.values():
-            changes[each.role].append((each.create_revision, each.created, 1))
-            if each.end is not None:
-                changes[each.role].append((each.end.entry.revision, each.end.index, -1))
-        for role, moves in changes.items():
-            count, peak = 0, 0
-            live[role], most[role] = {}, {}
-            for _, index, change in sorted(moves, key=lambda move: (move[0], -move[2])):
-                count += change
-                peak = max(peak, count)
-                live[role][index], most[role][index] = count, peak
-        return live, most
 
 
 @fact
@@ -244,6 +204,24 @@ def creations(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
 def deletions(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
     """What the controller deleted, with the request, in the order asked."""
     return _in_order((child.deleter, child) for child in object_history(trial).objects.values())
+
+
+def _counted(objects: Iterable[Incarnation]) -> tuple[_Counts, _Counts]:
+    """How many were alive after each commit, and the most that had been by then."""
+    live, most = _Counts(), _Counts()
+    changes: dict[Role, list[tuple[int, int, int]]] = defaultdict(list)
+    for each in objects:
+        changes[each.role].append((each.create_revision, each.created, 1))
+        if each.end is not None:
+            changes[each.role].append((each.end.entry.revision, each.end.index, -1))
+    for role, moves in changes.items():
+        count, peak = 0, 0
+        live[role], most[role] = {}, {}
+        for _, index, change in sorted(moves, key=lambda move: (move[0], -move[2])):
+            count += change
+            peak = max(peak, count)
+            live[role][index], most[role][index] = count, peak
+    return live, most
 
 
 @fact

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, deletions, is_bare, object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Answered
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import is_executed, uid_of
@@ -60,9 +60,7 @@ class OwnWrites:
         ended = self._ended(other)
         if ended is not None and ended < before:
             return False
-        revision = 0 if self.verb == "create" else other.delete_revision
-        listed = other.create_revision if self.verb == "create" else revision
-        return not _is_shown(self.trial, other, revision, before, listed=listed)
+        return not _is_shown(self.trial, other, self.verb, before)
 
     def _ended(self, other: Incarnation) -> int | None:
         """Where what was created was deleted again, or the controller heard so; None for a delete, which nothing undoes."""
@@ -97,14 +95,16 @@ def taken_unseen(trial: Trial, role: Role, *, before: int) -> list[Incarnation]:
     """Objects of a role that somebody else deleted, which the controller had not been shown before a position."""
     others = object_history(trial).objects.values()
     gone = [each for each in others if each.role == role and each.deleter is None and each.is_gone(before=before)]
-    return [each for each in gone if not _is_shown(trial, each, each.delete_revision, before, listed=each.delete_revision)]
+    return [each for each in gone if not _is_shown(trial, each, "delete", before)]
 
 
-def _is_shown(trial: Trial, each: Incarnation, revision: int, before: int, *, listed: int) -> bool:
-    """Whether the controller had been shown it at this revision, or a whole list that is as new as `listed`."""
-    seen = frontier(trial)
-    is_listed = seen.has_listed(each.resource, trial.namespace, listed, before=before)
-    return is_listed or seen.has_seen(each.uid, revision, before=before)
+def _is_shown(trial: Trial, each: Incarnation, verb: OwnVerb, before: int) -> bool:
+    """Whether the controller had been shown the object or its end, or a whole list that is as new."""
+    seen = view(trial, before)
+    known = seen.of(each.uid)
+    if verb == "create":
+        return seen.has_listed(each.resource, each.create_revision) or known.has_seen(0)
+    return seen.has_listed(each.resource, each.delete_revision) or known.has_seen(each.delete_revision)
 
 
 def own_children(trial: Trial, *, before: int) -> list[Incarnation]:
@@ -114,7 +114,7 @@ def own_children(trial: Trial, *, before: int) -> list[Incarnation]:
 
 def unseen_children(trial: Trial, *, at: int) -> list[Incarnation]:
     """Those that were alive before the entry at a position, and that this life had not been shown, nor told of, by then."""
-    return [child for child in own_children(trial, before=at) if not frontier(trial).is_known(child.uid, before=at + 1)]
+    return [child for child in own_children(trial, before=at) if not view(trial, at + 1).of(child.uid).is_known]
 
 
 def is_inherited(trial: Trial, child: Incarnation, *, at: int) -> bool:
@@ -135,26 +135,23 @@ def unheard_creates(trial: Trial, *, before: int) -> dict[int, Incarnation]:
 
     And without a look since: it has not been shown that, or it is still about the decision in which the answer was lost.
     """
-    seen, epochs = frontier(trial), reconcile_epochs(trial)
+    seen, epochs = view(trial, before), reconcile_epochs(trial)
     return {
         answered: child
         for answered, child in _lost_by_life(trial, creations(trial), before)
         if child.is_live(before=before)
-        and (not seen.is_known(child.uid, before=before) or epochs.is_same(child, since=answered, before=before))
+        and (not seen.of(child.uid).is_known or epochs.is_same(child, since=answered, before=before))
     }
 
 
 def unheard_deletes(trial: Trial, *, before: int) -> dict[int, Incarnation]:
     """What was deleted, in the same way."""
-    seen, epochs = frontier(trial), reconcile_epochs(trial)
+    seen, epochs = view(trial, before), reconcile_epochs(trial)
     return {
         answered: child
         for answered, child in _lost_by_life(trial, deletions(trial), before)
         if child.is_gone(before=before)
-        and (
-            not seen.has_seen(child.uid, child.delete_revision, before=before)
-            or epochs.is_same(child, since=answered, before=before)
-        )
+        and (not seen.of(child.uid).has_seen(child.delete_revision) or epochs.is_same(child, since=answered, before=before))
     }
 
 

@@ -2,7 +2,7 @@
 
 Only of what it follows: resources that this life of it watches without a selector, and objects that it has been shown, or that a
 frame which is kept proves to pass the selector of a stream; until they leave that selection. A new life begins with nothing to
-catch up with, because it lists everything. In doubt a change was shown (`frontier`). What it does not watch and has only read, it
+catch up with, because it lists everything. In doubt a change was shown (`view`). What it does not watch and has only read, it
 learns of by its answers as well: own writes that it heard of are no news, nor is the end of what it deleted.
 
 Two things can become of a change. It is shown: itself, or by a later state of the object, or by a list. If not itself, that state
@@ -16,40 +16,40 @@ selection.
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
-from typing import Any
 
-from staleproof.checks.facts.frontier import frontier
+from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history.entry import Answered, Committed, Delivered, Entry, Listed, Opened, Started, StreamId, Withheld
-from staleproof.core.history.provenance import is_bookkeeping
+from staleproof.checks.view.life import View, view
+from staleproof.core.history.entry import Committed, Delivered, Listed
+from staleproof.core.history.provenance import Commit
 from staleproof.core.history.request import BOOKKEEPING
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class PendingEvent:
     """A commit, from its position until it was taken off: shown, or no longer owed; None if it never was.
 
-    `is_due`: a watch has to show it. Of an object that was only read, where all watches have a selector, none has.
+    `is_due`: a watch has to show it. Of an object that was only read, where all watches have a selector, none has. `is_skipped`:
+    the controller can never know of it.
     """
 
     index: int
     commit: Committed
-    until: int | None = None
-    is_due: bool = True
+    until: int | None
+    is_due: bool
+    is_skipped: bool
 
 
 class PendingEvents:
     """Every question names a position and is about what had happened before it."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Trial, events: Iterable[PendingEvent]) -> None:
         self._trial = trial
-        self._frontier = frontier(trial)
-        self._all: list[PendingEvent] = []
-        self._skipped: list[PendingEvent] = []
+        self._all = sorted(events, key=lambda event: event.index)
+        self._ends = sorted(event.until for event in self._all if event.until is not None)
 
     def before(self, index: int, resource: str = "") -> list[PendingEvent]:
         """Committed and not shown, in the order recorded; of one resource, or of all."""
@@ -66,14 +66,14 @@ class PendingEvents:
         """How many of them had not been taken off."""
         return self._begun(index) - bisect_left(self._ends, index)
 
-    @cached_property
-    def _ends(self) -> list[int]:
-        """Where events were taken off, in order."""
-        return sorted(event.until for event in self._all if event.until is not None)
-
     def skipped(self, *, before: int) -> list[PendingEvent]:
-        """States that the controller can never know of, in the order in which it skipped them."""
-        return [event for event in self._skipped if event.until is not None and event.until < before]
+        """States that the controller can never know of, in the order in which it skipped them; of several at once, name by name."""
+        named: dict[tuple[int, str], list[PendingEvent]] = defaultdict(list)
+        for event in self._all:
+            if event.until is not None and event.until < before:
+                named[event.until, event.commit.name].append(event)
+        in_order = sorted(named.items(), key=lambda each: each[0][0])
+        return [event for _, events in in_order for event in events if event.is_skipped]
 
     def watched(self, *, before: int) -> set[str]:
         """Resources of which a stream is open."""
@@ -83,16 +83,9 @@ class PendingEvents:
 
     def missed(self, *, before: int) -> list[PendingEvent]:
         """Those that only a list can show, in the order in which they were recorded."""
-        watched = self.watched(before=before)
-        return [
-            event
-            for event in self.before(before)
-            if event.is_due
-            and (
-                event.commit.resource not in watched
-                or self._frontier.passed(event.commit.resource, before=before) >= event.commit.revision
-            )
-        ]
+        watched, seen = self.watched(before=before), view(self._trial, before)
+        due = (event for event in self.before(before) if event.is_due)
+        return [e for e in due if e.commit.resource not in watched or seen.passed(e.commit.resource) >= e.commit.revision]
 
     def caught_up(self, *, since: int, until: int) -> int | None:
         """The first position from `since` on by which everything had been shown and all that was ever watched was watched again.
@@ -108,128 +101,73 @@ class PendingEvents:
 @fact
 def pending_events(trial: Trial) -> PendingEvents:
     """Of the controller under test."""
-    found = PendingEvents(trial)
-    fold = _Fold(trial, found)
-    for index, entry in enumerate(trial.entries):
-        step = _STEPS.get(type(entry))
-        if step is not None:
-            step(fold, index, entry)
-    found._all.sort(key=lambda event: event.index)
-    return found
+    return PendingEvents(trial, _events(trial))
 
 
-class _Fold:
-    def __init__(self, trial: Trial, found: PendingEvents) -> None:
-        self._trial, self._frontier, self._found = trial, found._frontier, found
-        self._followed: set[str] = set()
-        self._selected: set[str] = set()
-        self._heard = {int(commit.index) for commit in trial.commits if commit.heard is not None}
-        self._deleted: set[str] = set()
-        self._aside: dict[tuple[str, int], PendingEvent] = {}
-        self._versions: set[tuple[str, int]] = set()
-        self._pending: dict[str, dict[str, list[PendingEvent]]] = defaultdict(lambda: defaultdict(list))
-
-    def started(self, index: int, entry: Started) -> None:
-        for memory in (self._followed, self._selected, self._aside, self._versions):
-            memory.clear()
-        for names in self._pending.values():
-            for events in names.values():
-                self._take_off(index, events)
-        self._pending.clear()
-
-    def opened(self, index: int, entry: Opened) -> None:
-        if entry.namespace in ("", self._trial.namespace):
-            (self._selected if entry.selector else self._followed).add(entry.resource)
-
-    def committed(self, index: int, entry: Committed) -> None:
-        if entry.namespace != self._trial.namespace or is_bookkeeping(entry.resource, entry.object):
-            return
-        chosen = self._frontier.is_chosen(entry.uid, before=index + 1)
-        was_shown = self._frontier.shown(entry.uid, before=index + 1) is not None
-        event = PendingEvent(index, entry)
-        is_told = self._is_told(index, entry)
-        if entry.resource in self._followed or chosen or (chosen is None and was_shown and not is_told):
-            event.is_due = bool(chosen) or entry.resource in self._followed or entry.resource not in self._selected
-            self._add(event)
-            self._sort_out(index, entry.resource, [entry.name])
-        elif entry.resource in self._selected:
-            self._aside[entry.uid, entry.revision] = event
-
-    def _is_told(self, index: int, entry: Committed) -> bool:
-        """Whether the controller, which does not watch this resource, knows of a commit by the answer to a write of its own."""
-        ends = entry.type == "DELETED" or "deletionTimestamp" in entry.object["metadata"]
-        if ends and index in self._heard:
-            self._deleted.add(entry.uid)
-        return entry.resource not in self._selected and (index in self._heard or (ends and entry.uid in self._deleted))
-
-    def withheld(self, index: int, entry: Withheld) -> None:
-        event = self._aside.pop((entry.uid, entry.revision or 0), None) if self._selector(entry.stream) else None
-        if event is not None and not self._is_shown(event.commit, index + 1):
-            self._add(event)
-
-    def delivered(self, index: int, entry: Delivered) -> None:
-        resource, selector = self._trial.resource_of(entry.stream), self._selector(entry.stream)
-        if entry.initial_end:
-            self._sort_out(index, resource, list(self._pending[resource]), selector)
-        elif entry.uid:
-            self._versions.add((entry.uid, entry.revision or 0))
-            self._sort_out(index, resource, [entry.name], selector)
-
-    def listed(self, index: int, entry: Listed) -> None:
-        self._versions.update((item.uid, item.revision or 0) for item in entry.items)
-        self._sort_out(index, entry.resource, list(self._pending[entry.resource]), entry.selector)
-
-    def answered(self, index: int, entry: Answered) -> None:
-        request = self._trial.request_of.get(entry.request)
-        if request is not None and request.asked.verb == "get" and request.index < index:
-            self._versions.add((entry.uid, entry.revision or 0))
-            self._sort_out(index, request.asked.resource, [request.asked.name])
-
-    def _add(self, event: PendingEvent) -> None:
-        self._found._all.append(event)
-        self._pending[event.commit.resource][event.commit.name].append(event)
-
-    def _selector(self, stream: StreamId) -> str:
-        return self._trial.streams[stream].entry.selector if stream in self._trial.streams else ""
-
-    def _sort_out(self, index: int, resource: str, names: Iterable[str], selector: str = "") -> None:
-        """Take off what has been shown by now, and note what of it was skipped."""
-        pending = self._pending[resource]
-        for name in names:
-            shown = [event for event in pending.get(name, ()) if self._is_shown(event.commit, index + 1)]
-            self._found._skipped += [event for event in shown if self._is_skipped(event.commit, index + 1, selector)]
-            self._take_off(index, shown)
-            pending[name] = [event for event in pending.get(name, ()) if event.until is None]
-            if not pending[name]:
-                del pending[name]
-
-    def _take_off(self, index: int, events: Iterable[PendingEvent]) -> None:
-        for event in events:
-            event.until = index
-
-    def _is_shown(self, commit: Committed, before: int) -> bool:
-        shown = self._frontier.has_seen(commit.uid, commit.revision, before=before)
-        return shown or self._frontier.has_listed(commit.resource, self._trial.namespace, commit.revision, before=before)
-
-    def _is_skipped(self, commit: Committed, before: int, selector: str) -> bool:
-        if (commit.uid, commit.revision) in self._versions:
-            return False
-        if selector and (commit.resource in self._followed or self._frontier.is_chosen(commit.uid, before=before) is False):
-            return False
-        if self._frontier.is_presumed(commit.uid, commit.revision, before=before):
-            return False
-        successor = self._frontier.present(commit.resource, self._trial.namespace, commit.name, before=before)
-        ends = commit.type == "DELETED" or "deletionTimestamp" in commit.object["metadata"]
-        was_shown = self._frontier.shown(commit.uid, before=before) is not None
-        return not (ends and was_shown and successor in ("", commit.uid))
+def _events(trial: Trial) -> Iterator[PendingEvent]:
+    for commit in trial.commits:
+        seen = view(trial, commit.index + 1)
+        chosen, selectors = seen.of(commit.entry.uid).chosen, seen.streamed(commit.entry.resource)
+        has_it = chosen is not None and chosen[1]
+        is_read = chosen is None and seen.of(commit.entry.uid).shown is not None
+        if "" in selectors or has_it or (is_read and (selectors or not _is_told(trial, commit))):
+            yield _event(trial, commit, commit.index, is_due=has_it or "" in selectors or not selectors)
+        elif selectors:
+            kept = seen.life.selected.get((commit.entry.uid, commit.entry.revision), -1)
+            if kept > commit.index and not _is_shown(view(trial, kept + 1), commit.entry):
+                yield _event(trial, commit, kept)
 
 
-_STEPS: dict[type[Entry], Callable[[_Fold, int, Any], None]] = {
-    Started: _Fold.started,
-    Opened: _Fold.opened,
-    Committed: _Fold.committed,
-    Withheld: _Fold.withheld,
-    Delivered: _Fold.delivered,
-    Listed: _Fold.listed,
-    Answered: _Fold.answered,
-}
+def _event(trial: Trial, commit: Commit, since: int, *, is_due: bool = True) -> PendingEvent:
+    """A commit that the controller was to be shown from a position on."""
+    shown = _shown_at(view(trial, since + 1), commit.entry)
+    is_skipped = shown is not None and _is_skipped(trial, commit, view(trial, shown + 1))
+    until = shown if shown is not None else next((start for start in trial.starts if start > since), None)
+    return PendingEvent(commit.index, commit.entry, until, is_due, is_skipped)
+
+
+def _is_told(trial: Trial, commit: Commit) -> bool:
+    """Whether the controller, which does not watch this resource, knows of a commit by the answer to a write of its own."""
+    same = object_history(trial).objects[commit.entry.uid].commits
+    ends = any(each.deletes and each.heard is not None and each.index < commit.index for each in same)
+    return commit.heard is not None or (commit.deletes and ends)
+
+
+def _selector(trial: Trial, index: int) -> str:
+    """Of the stream or list that an entry belongs to; empty for none."""
+    match trial.entries[index]:
+        case Listed(selector=selector):
+            return selector
+        case Delivered(stream=stream) if stream in trial.streams:
+            return trial.streams[stream].entry.selector
+    return ""
+
+
+def _shown_at(seen: View, commit: Committed) -> int | None:
+    """Where it has been shown by then, or is later in that life."""
+    since = seen.before - 1
+    if _is_shown(seen, commit):
+        return since
+    states = seen.life.objects.since(since, commit.uid)
+    shown = next((index for index, known in states if known.has_seen(commit.revision)), None)
+    lists = (seen.life.whole.since(since, (commit.resource, place)) for place in ("", commit.namespace))
+    listed = (index for changes in lists for index, revision in changes if revision >= commit.revision)
+    return min((index for index in (shown, *listed) if index is not None), default=None)
+
+
+def _is_shown(seen: View, commit: Committed) -> bool:
+    return seen.of(commit.uid).has_seen(commit.revision) or seen.has_listed(commit.resource, commit.revision)
+
+
+def _is_skipped(trial: Trial, commit: Commit, seen: View) -> bool:
+    """Whether it was not itself what the entry before this view has shown, so that it never will be."""
+    entry, known = commit.entry, seen.of(commit.entry.uid)
+    if seen.has_shown(entry.uid, entry.revision):
+        return False
+    has_left = known.chosen is not None and not known.chosen[1]
+    if _selector(trial, seen.before - 1) and (has_left or "" in seen.streamed(entry.resource)):
+        return False
+    if known.absent >= entry.revision and not known.has_met(entry.revision):
+        return False
+    is_replaced = seen.present(entry.resource, entry.name) not in ("", entry.uid)
+    return is_replaced or known.shown is None or not commit.deletes

@@ -14,11 +14,10 @@ from collections.abc import Set
 from itertools import takewhile
 
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.frontier import frontier
-from staleproof.checks.facts.object_history import Incarnation, creations, object_history
-from staleproof.checks.facts.timeline import Timeline
+from staleproof.checks.facts.object_history import BEYOND, Incarnation, creations, object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history.entry import Answered, Committed, Delivered, Entry, Listed, Started
+from staleproof.checks.view.life import view
+from staleproof.core.history.entry import Answered, Listed
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import is_executed, uid_of
 from staleproof.core.plan.manifest import Manifest, content_of
@@ -29,18 +28,24 @@ class PrimaryView:
 
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
-        self._frontier = frontier(trial)
         self._objects = object_history(trial).objects
         self._wrote: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
         self._acted: dict[str, list[tuple[int, int, int | None]]] = defaultdict(list)
-        self._back: Timeline[str, int] = Timeline(0)
-        self._set_back: list[int] = []
-        self._states: dict[str, list[tuple[int, int, Manifest]]] = defaultdict(list)
-        self._writes: dict[int, Request] = {
-            request.index: request
-            for request in trial.requests
-            if is_executed(request) and not request.asked.subresource and request.asked.verb in ("create", "update", "patch")
-        }
+        past = (index for index, each in trial.every(Listed) if each.fault is not None and each.resource in trial.primaries)
+        self._set_back = sorted([*trial.starts, *past])
+        for request in trial.requests:
+            if is_executed(request) and not request.asked.subresource and request.asked.verb in ("create", "update", "patch"):
+                self._write(request)
+
+    def _write(self, request: Request) -> None:
+        answer, uid = request.answer, uid_of(request)
+        assert isinstance(answer, Answered)
+        primary = primary_of(self._trial, uid)
+        known = view(self._trial, request.index).of(primary.uid if primary is not None else uid)
+        shown = known.back or known.shown or 0
+        self._wrote[uid, answer.revision or 0].append((request.index, shown))
+        if primary is not None:
+            self._acted[uid].append((request.index, shown, request.answer_index))
 
     # --- what was done
 
@@ -72,28 +77,23 @@ class PrimaryView:
 
     def known(self, uid: str, *, before: int) -> int:
         """The newest revision that this life had been shown or told; 0 for none."""
-        back = self._back.before(before, uid)
-        return back or max(self._frontier.shown(uid, before=before) or 0, self._frontier.told(uid, before=before))
-
-    def primary_of(self, uid: str) -> Incarnation | None:
-        """The primary that an object belongs to (`belongings`). A primary has none above it."""
-        return primary_of(self._trial, uid)
+        known = view(self._trial, before).of(uid)
+        return known.back or known.revision
 
     def has_view_of(self, primary: Incarnation, *, before: int) -> bool:
         """Whether this life has a view of the primary at all: it is there, was not there yet, or was another of that name."""
         if self.known(primary.uid, before=before):
             return True
-        seen, resource, namespace = self._frontier, primary.resource, self._trial.namespace
-        made, looked = primary.create_revision, seen.has_looked_for(primary.uid, resource, namespace, before=before)
-        would_show = seen.has_listed(resource, namespace, made, before=before) or seen.has_seen(primary.uid, made, before=before)
-        return bool(seen.present(resource, namespace, primary.name, before=before)) or (looked and not would_show)
+        seen, resource, made = view(self._trial, before), primary.resource, primary.create_revision
+        would_show = seen.has_listed(resource, made) or seen.of(primary.uid).has_seen(made)
+        return bool(seen.present(resource, primary.name)) or (seen.has_looked_for(primary.uid, resource) and not would_show)
 
     def is_behind(self, uid: str, *, before: int) -> bool:
         """Whether the controller made this object, or changed it, on a later state of its primary than this life knows.
 
         Of a primary that is gone it need not know anything.
         """
-        primary = self.primary_of(uid)
+        primary = primary_of(self._trial, uid)
         if primary is None or primary.is_gone(before=before):
             return False
         known, acted = self.known(primary.uid, before=before), self.acted_on(uid, before=before)
@@ -103,61 +103,20 @@ class PrimaryView:
 
     def has_newer(self, uid: str, *, before: int) -> bool:
         """Whether a primary that is known by now wants something else than what this life knows."""
-        known, states = self.known(uid, before=before), self._states_before(uid, before)
-        return bool(known and states) and self._state(uid, known, before) != states[-1][1]
+        known = self.known(uid, before=before)
+        return known > 0 and self._state(uid, known, before) != self._state(uid, BEYOND, before)
 
     def _state(self, uid: str, revision: int, before: int) -> Manifest | None:
-        """What was wanted of a primary at a revision; None: it was not there yet."""
-        states = [wanted for committed, wanted in self._states_before(uid, before) if committed <= revision]
-        return states[-1] if states else None
-
-    def _states_before(self, uid: str, before: int) -> list[tuple[int, Manifest]]:
-        return [(revision, wanted) for index, revision, wanted in self._states.get(uid, ()) if index < before]
-
-    # --- folding
-
-    def _advance(self, index: int, entry: Entry) -> None:
-        match entry:
-            case Started():
-                self._set_back.append(index)
-                self._back.forget(index)
-            case Listed() if entry.resource in self._trial.primaries:
-                self._listed(index, entry)
-            case Delivered() | Answered() if self._back.now(entry.uid):
-                self._back.note(index, entry.uid, max(entry.revision or 0, self._back.now(entry.uid)))
-            case Committed() if entry.resource in self._trial.primaries:
-                self._states[entry.uid].append((index, entry.revision, _wanted(entry.object)))
-        if index in self._writes:
-            self._write(index, self._writes[index])
-
-    def _listed(self, index: int, entry: Listed) -> None:
-        if entry.fault is not None:
-            self._set_back.append(index)
-        for item in entry.items:
-            revision = item.revision or 0
-            if entry.fault is not None and revision < self.known(item.uid, before=index + 1):
-                self._back.note(index, item.uid, revision)
-            elif self._back.now(item.uid):
-                self._back.note(index, item.uid, max(revision, self._back.now(item.uid)))
-
-    def _write(self, index: int, request: Request) -> None:
-        answer, uid = request.answer, uid_of(request)
-        assert isinstance(answer, Answered)
-        primary = self.primary_of(uid)
-        about = primary.uid if primary is not None else uid
-        shown = self._back.now(about) or self._frontier.shown(about, before=index + 1) or 0
-        self._wrote[uid, answer.revision or 0].append((index, shown))
-        if primary is not None:
-            self._acted[uid].append((index, shown, request.answer_index))
+        """What was wanted of a primary at a revision, as far as it was committed; None: it was not there yet."""
+        commits = self._objects[uid].commits if uid in self._objects else ()
+        states = [commit.entry.object for commit in commits if commit.index < before and commit.entry.revision <= revision]
+        return content_of(states[-1]) | {"deletionTimestamp": "deletionTimestamp" in states[-1]["metadata"]} if states else None
 
 
 @fact
 def primary_view(trial: Trial) -> PrimaryView:
     """Of the controller under test."""
-    view = PrimaryView(trial)
-    for index, entry in enumerate(trial.entries):
-        view._advance(index, entry)
-    return view
+    return PrimaryView(trial)
 
 
 @fact
@@ -165,7 +124,3 @@ def owned_resources(trial: Trial) -> Set[tuple[str, str]]:
     """(resource of a primary, resource of children) for each resource of which the controller created children."""
     owners = ((primary_of(trial, child.uid), child.resource) for _, child in creations(trial))
     return {(primary.resource, resource) for primary, resource in owners if primary is not None}
-
-
-def _wanted(obj: Manifest) -> Manifest:
-    return content_of(obj) | {"deletionTimestamp": "deletionTimestamp" in obj["metadata"]}

@@ -25,23 +25,25 @@ from staleproof.core.history.history import is_work
 from staleproof.core.history.request import BOOKKEEPING
 from staleproof.core.plan.pace import longest_pause
 from staleproof.core.plan.step import Rest
+from staleproof.core.times import (
+    ELECTION_SECONDS,
+    LIMITER_FIRST_SECONDS,
+    LIMITER_LONGEST_SECONDS,
+    OUTAGE_FACTOR,
+    PACE_UNKNOWN_SECONDS,
+    PAUSES_FACTOR,
+    REFLECTOR_FACTOR,
+    REFLECTOR_FIRST_SECONDS,
+    REFLECTOR_LONGEST_SECONDS,
+    SILENT_FACTOR,
+    SILENT_SECONDS,
+)
 
 LOST = ("clean", "truncated", "reset", "cut")
 EXPIRED = ("expired", "lapsed", "gone")
 _OUTAGES: frozenset[Effect] = frozenset({"hides", "disconnects", "rewinds", "pauses", "rejects"})
-_FIRST_WAIT, _LONGEST_WAIT, _JITTER = 0.8, 30.0, 2.0
-_OUTAGE_FACTOR = 2.0
-_LIMITER_FIRST, _LIMITER_LONGEST = 0.005, 1000.0  # workqueue.DefaultTypedControllerRateLimiter, for each item
 _SHOWS_ITS_PACE = 2
-_PAUSES = 3.0
-"""How many of the longest pause of a fault-free run a controller may need one after the other."""
-PACE_UNKNOWN_SECONDS = 90.0
-"""Of a controller that nothing has woken since its last failure: long enough to see a retry once a minute."""
-_SILENT_SECONDS, _SILENT_FACTOR = 10.0, 10.0
-"""Of a controller that has tried again by itself, and keeps growing its waits, though not by more than this factor."""
 _GONE, _NOT_FOUND, _ASKS_OR_REMOVES = 410, 404, ("get", "delete")
-ELECTION_SECONDS = 20.0
-"""client-go's default lease of 15 s has to run out, and is tried for every 2 s, give or take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Budget:
 def budget(trial: Trial, until: int) -> Budget:
     """What a correct controller may need after all that was done to it before a position."""
     needed, since = patience(trial, until)
-    seconds = max([needed, *(_PAUSES * pause for pause in usual_pauses(trial))])
+    seconds = max([needed, *(PAUSES_FACTOR * pause for pause in usual_pauses(trial))])
     life = trial.life_began(until - 1)
     groups = [group for group in waits_unknown(trial) if group.rejected[-1] > life]
     if not groups:
@@ -74,7 +76,7 @@ def budget(trial: Trial, until: int) -> Budget:
 def silence(trial: Trial, group: Rejections) -> float:
     """The seconds after its last rejected attempt that a controller which tries again by itself is silent at most."""
     first, last, tries = trial.at(group.rejected[0]), trial.at(group.rejected[-1]), len(group.rejected)
-    return max(_SILENT_SECONDS, _SILENT_FACTOR * (last - first), retry_wait(tries))
+    return max(SILENT_SECONDS, SILENT_FACTOR * (last - first), retry_wait(tries))
 
 
 @fact
@@ -119,18 +121,20 @@ def reconnecting(trial: Trial, settled: int) -> tuple[float, int]:
     life = trial.life_began(settled - 1)
     since = max((index for index in trial.positions(Released) if index < settled), default=life)
     turned_away: Counter[str] = Counter()
-    for index, resource in [*ended_streams(trial, (*LOST, *EXPIRED), settled), *_refusals(trial, settled)]:
+    # a WatchList that is refused is not repeated later but replaced at once, by a LIST
+    refused = ((index, entry.resource) for index, entry in trial.every(Refused, until=settled) if not entry.watch_list)
+    for index, resource in [*ended_streams(trial, (*LOST, *EXPIRED), settled), *refused]:
         if index > life:
             turned_away[resource] += 1
             since = max(since, index)
     most = max(turned_away.values(), default=0)
-    wait = _JITTER * min(_FIRST_WAIT * 2.0 ** (min(most, 10) - 1), _LONGEST_WAIT) if most else 0.0
-    return max(wait, _OUTAGE_FACTOR * _longest_outage(trial)), since
+    wait = REFLECTOR_FACTOR * min(REFLECTOR_FIRST_SECONDS * 2.0 ** (min(most, 10) - 1), REFLECTOR_LONGEST_SECONDS) if most else 0.0
+    return max(wait, OUTAGE_FACTOR * _longest_outage(trial)), since
 
 
 def retry_wait(failures: int) -> float:
     """Seconds that client-go's default rate limiter waits after so many failures of an item: 5 ms, doubled, up to 1000 s."""
-    return min(_LIMITER_FIRST * 2.0 ** min(failures - 1, 30), _LIMITER_LONGEST) if failures else 0.0
+    return min(LIMITER_FIRST_SECONDS * 2.0 ** min(failures - 1, 30), LIMITER_LONGEST_SECONDS) if failures else 0.0
 
 
 def _limited(trial: Trial, life: int, since: int, settled: int) -> float:
@@ -175,13 +179,6 @@ def awaits_election(trial: Trial, settled: int) -> str:
         return f"{had:.1f} s after its last start it had not asked for anything yet"
     wrote = any(is_work(entry) for _, entry in trial.every(Asked, since=lives[-1], until=settled))
     return "" if wrote or had > ELECTION_SECONDS else f"{had:.1f} s after its last start it may still wait to be elected"
-
-
-def _refusals(trial: Trial, until: int) -> Iterator[tuple[int, str]]:
-    """A WatchList that is refused is not repeated later but replaced at once, by a LIST."""
-    for index, entry in trial.every(Refused, until=until):
-        if not entry.watch_list:
-            yield index, entry.resource
 
 
 def _longest_outage(trial: Trial) -> float:

@@ -7,14 +7,14 @@ never saw either happen; or a step began and it still took the one for the other
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from staleproof.checks.ends.hull import final_objects
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history.entry import Delivered, Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
+from staleproof.checks.view.life import view
+from staleproof.core.history.entry import Entry, Listed, Settled, Started, StepBegan, StepEnded, Withheld
 from staleproof.core.history.history import Request
 from staleproof.core.operator.ownership import owner_of
 
@@ -25,15 +25,11 @@ class Recreation:
 
     Attributes:
         late: where the controller was first seen to be late with it; None if it never was.
-        shown: where each life that was shown the new one was shown it, by the number of the life.
-        rested: where each such life had been idle since: whatever it was about when it was shown has been done.
     """
 
     before: Incarnation
     after: Incarnation
     late: int | None
-    shown: Mapping[int, int]
-    rested: Mapping[int, int]
 
     def was_late(self, *, before: int) -> bool:
         return self.late is not None and self.late < before
@@ -46,16 +42,14 @@ class Recreation:
 
     def shown_at(self, trial: Trial, *, before: int) -> int | None:
         """Where the life before a position was shown the new one; None if it was not by then."""
-        return _of_life(self.shown, trial, before)
+        states = view(trial, before).life.objects.since(0, self.after.uid)
+        return next((index for index, known in states if known.shown is not None and index < before), None)
 
     def rested_at(self, trial: Trial, *, before: int) -> int | None:
-        """Where the life before a position had come to rest after that; None if it had not by then."""
-        return _of_life(self.rested, trial, before)
-
-
-def _of_life(positions: Mapping[int, int], trial: Trial, before: int) -> int | None:
-    at = positions.get(trial.life(before - 1))
-    return at if at is not None and at < before else None
+        """Where that life had come to rest after that: whatever it was about has been done; None if it had not by then."""
+        shown = self.shown_at(trial, before=before)
+        ends = trial.positions(StepEnded, Settled) if shown is not None else ()
+        return next((index for index in ends if (shown or 0) < index < before and _is_rest(trial.entries[index])), None)
 
 
 @fact
@@ -65,7 +59,9 @@ def recreations(trial: Trial) -> Sequence[Recreation]:
     for primary in trial.history.header.primaries:
         resource, _, name = primary.rpartition("/")
         ordered = sorted((c for c in made.named(resource, name) if not c.owner_uid), key=lambda child: child.create_revision)
-        found += [_recreation(trial, before, after) for before, after in itertools.pairwise(ordered)]
+        for before, after in itertools.pairwise(ordered):
+            late = next((i for i, entry in enumerate(trial.entries) if _is_late(trial, before, after, i, entry)), None)
+            found.append(Recreation(before, after, late))
     return found
 
 
@@ -92,32 +88,18 @@ def _knew(trial: Trial, one: Recreation, request: Request, child: Incarnation, m
     )
 
 
-def _recreation(trial: Trial, before: Incarnation, after: Incarnation) -> Recreation:
-    late = next((i for i, entry in enumerate(trial.entries) if _is_late(trial, before, after, i, entry)), None)
-    shown: dict[int, int] = {}
-    rested: dict[int, int] = {}
-    for index, entry in enumerate(trial.entries):
-        life = trial.life(index)
-        if life not in shown and isinstance(entry, Delivered | Listed):
-            if frontier(trial).shown(after.uid, before=index + 1) is not None:
-                shown[life] = index
-        elif life in shown and life not in rested and _is_rest(entry):
-            rested[life] = index
-    return Recreation(before, after, late, shown, rested)
-
-
 def _is_late(trial: Trial, before: Incarnation, after: Incarnation, index: int, entry: Entry) -> bool:
-    seen = frontier(trial)
+    seen = view(trial, index)
     match entry:
         case Withheld(fault=int(), uid=after.uid):
             return True
         case Withheld(fault=int(), uid=before.uid, type="DELETED"):
             return True
         case Listed(items=items):
-            believed = seen.present(before.resource, trial.namespace, before.name, before=index)
+            believed = seen.present(before.resource, before.name)
             return believed == before.uid and any(item.uid == after.uid for item in items)
         case Started() | StepBegan():
-            return after.created < index and not seen.is_known(after.uid, before=index)
+            return after.created < index and not seen.of(after.uid).is_known
     return False
 
 

@@ -19,10 +19,9 @@ from staleproof.core.fault import CallFault, Effect
 from staleproof.core.history.entry import Answered, Asked, Committed, Delivered, FaultIndex, Listed, Opened, Refused
 from staleproof.core.history.provenance import Commit
 from staleproof.core.history.request import BOOKKEEPING
+from staleproof.core.times import LONGEST_THROTTLE_SECONDS, SHORTEST_WAIT_SECONDS
 
 _LOOKS = 2
-_SHORTEST_WAIT, _LONGEST_THROTTLE = 0.02, 0.25
-"""Seconds. client-go's default is 5 requests a second, so neighbours in one look are 0.2 s apart at most."""
 _FAILED: tuple[Effect, ...] = ("rejects", "loses")
 
 
@@ -120,7 +119,7 @@ def _is_another_look(trial: Trial, before: int, index: int) -> bool:
     gap = trial.at(index) - trial.at(before)
     asked = trial.positions(Asked)
     between = bisect_left(asked, index) > bisect_right(asked, before)
-    return gap > (_SHORTEST_WAIT if between else _LONGEST_THROTTLE)
+    return gap > (SHORTEST_WAIT_SECONDS if between else LONGEST_THROTTLE_SECONDS)
 
 
 @fact
@@ -164,7 +163,8 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     last = sum(ended - third <= at <= ended for at in tries)
     shown = sum(ended - third <= entry.at <= ended for _, entry in trial.every(Delivered) if entry.uid)
     target = group.target
-    objects = 1 if target.name else max([1, *(_incarnations(each, target.resource) for each in trial.alike)])
+    made = ({e.uid for _, e in each.every(Committed) if e.resource == target.resource} for each in trial.alike)
+    objects = 1 if target.name else max([1, *map(len, made)])
     if target.verb in ("list", "watch"):
         objects = max(objects, _informers(trial, target.resource, group.rejected[0]))
     return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
@@ -175,11 +175,6 @@ def _informers(trial: Trial, resource: str, index: int) -> int:
     streams = [each for each in trial.streams.values() if each.entry.resource == resource and each.opened < index]
     opened = (each.opened for each in streams)
     return max((sum(s.opened <= at and (s.closed is None or s.closed > at) for s in streams) for at in opened), default=0)
-
-
-def _incarnations(trial: Trial, resource: str) -> int:
-    """How many there ever were."""
-    return len({entry.uid for _, entry in trial.every(Committed) if entry.resource == resource})
 
 
 @fact
@@ -206,7 +201,7 @@ def _attempts(trial: Trial, until: int) -> Iterator[tuple[int, Attempted, FaultI
         if index >= until:
             return
         match trial.entries[index]:
-            case Asked() as entry if entry.resource not in BOOKKEEPING and _is_mine(entry, trial):
+            case Asked(dry_run=False) as entry if entry.resource not in BOOKKEEPING and entry.namespace in ("", trial.namespace):
                 request = trial.request_of[entry.request]
                 answered = request.answer_index is not None and request.answer_index < until
                 fault = request.answer.fault if request.answer is not None and answered else None
@@ -215,7 +210,3 @@ def _attempts(trial: Trial, until: int) -> Iterator[tuple[int, Attempted, FaultI
                 yield index, Attempted("watch", entry.resource), entry.fault
             case Opened() as entry if entry.resource not in BOOKKEEPING:
                 yield index, Attempted("watch", entry.resource), None
-
-
-def _is_mine(asked: Asked, trial: Trial) -> bool:
-    return not asked.dry_run and asked.namespace in ("", trial.namespace)

@@ -26,7 +26,8 @@ class Kept(NamedTuple):
 def beyond_scale(runs: Sequence[Trial], path: Sequence[str]) -> str:
     """What the controller kept beyond what it was asked for in these fault-free runs, in words; empty when nothing, or when the
     numbers need not be the same. `path` leads to the primary's replica count."""
-    kept = [each for run in runs for each in _kept(run, path)]
+    rests = ((run, step.ended) for run in runs for step in run.workload if step.idle)
+    kept = [each for run, end in rests if end is not None for each in _kept_at(run, path, end)]
     for kind in sorted({each.kind for each in kept}):
         mine = [each for each in kept if each.kind == kind]
         right = [each for each in mine if each.live == each.asked]
@@ -40,15 +41,8 @@ def beyond_scale(runs: Sequence[Trial], path: Sequence[str]) -> str:
     return ""
 
 
-def _kept(run: Trial, path: Sequence[str]) -> Iterator[Kept]:
-    """What there was at the end of each step, once the controller had come to rest."""
-    for step in run.workload:
-        if step.ended is not None and step.idle:
-            yield from _kept_at(run, path, step.ended)
-
-
 def _kept_at(run: Trial, path: Sequence[str], end: Position) -> Iterator[Kept]:
-    """Of each kind that the primaries own, directly or not, and have or had any of."""
+    """Of each kind that the primaries own, directly or not, and have or had any of, where the controller had come to rest."""
     made = object_history(run)
     for primary in run.history.header.primaries:
         resource, _, name = primary.rpartition("/")

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history.entry import Metrics
+from staleproof.core.times import TAKES_SECONDS
 
 SKIPS = "_stale_sync_skips_total"
 VERSIONS = "informer_store_resource_version"
 _DIGITS = 10**15
 """Informers report so many of the last digits of a resourceVersion."""
-_TAKES_SECONDS = 0.2
-"""A frame that has left may need so long to be taken in, and a sync that was skipped to be counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def counted_skips(trial: Trial) -> Sequence[CountedSkips]:
     found = []
     for (then, before), (now, after) in itertools.pairwise(trial.every(Metrics)):
         if not any(then < start < now for start in trial.starts):
-            since = bisect_right(trial.entries, before.at - before.took - _TAKES_SECONDS, key=lambda entry: entry.at)
+            since = bisect_right(trial.entries, before.at - before.took - TAKES_SECONDS, key=lambda entry: entry.at)
             more = _skips(after) - _skips(before)
             found += [CountedSkips(resource, count, (then, now), since) for resource, count in more.items()]
     return found

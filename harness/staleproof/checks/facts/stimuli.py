@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history.entry import Answered, Asked, Delivered, Entry, Listed, Opened, Started, StepBegan
+from staleproof.core.history.entry import Answered, Asked, Delivered, Entry, Listed, Opened, StepBegan
 from staleproof.core.history.history import is_work
 from staleproof.core.history.request import BOOKKEEPING
 
 StimulusKind = Literal["cause", "echo", "write", "bookmark"]
+_Version = tuple[int, str, int | None]
+"""life, uid, revision"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,9 @@ class Stimulus:
 def stimuli(trial: Trial) -> Sequence[Stimulus]:
     """In order."""
     found: list[Stimulus] = []
-    versions: set[tuple[str, int | None]] = set()
+    versions: set[_Version] = set()
     last = trial.at(0) if trial.entries else 0.0
     for index, entry in enumerate(trial.entries):
-        if isinstance(entry, Started):
-            versions.clear()
         kind = _kind(trial, index, entry, versions)
         if kind is not None:
             found.append(Stimulus(index, entry.at, kind, entry.at - last))
@@ -67,7 +67,7 @@ def sleep_after(trial: Trial, since: int, until: int) -> Sleep:
     return Sleep(max(longest, trial.at(until) - last), until, wrote=False)
 
 
-def _kind(trial: Trial, index: int, entry: Entry, versions: set[tuple[str, int | None]]) -> StimulusKind | None:
+def _kind(trial: Trial, index: int, entry: Entry, versions: set[_Version]) -> StimulusKind | None:
     match entry:
         case Asked() if is_work(entry):
             return "write"
@@ -76,7 +76,7 @@ def _kind(trial: Trial, index: int, entry: Entry, versions: set[tuple[str, int |
         case Opened() if entry.resource not in BOOKKEEPING:
             return "echo"
         case Delivered() if trial.resource_of(entry.stream) not in BOOKKEEPING:
-            return _shown(entry, versions)
+            return _shown((trial.life(index), entry.uid, entry.revision), entry, versions)
         case Listed() if entry.resource not in BOOKKEEPING:
             return "cause"
         case StepBegan():
@@ -84,11 +84,10 @@ def _kind(trial: Trial, index: int, entry: Entry, versions: set[tuple[str, int |
     return None
 
 
-def _shown(entry: Delivered, versions: set[tuple[str, int | None]]) -> StimulusKind:
-    """An event of a version that was shown before is an echo; `versions` has those of this life, and takes this one in."""
+def _shown(version: _Version, entry: Delivered, versions: set[_Version]) -> StimulusKind:
+    """An event of a version that this life was shown before is an echo; `versions` takes it in."""
     if entry.type == "BOOKMARK":
         return "cause" if entry.initial_end else "bookmark"
-    version = (entry.uid, entry.revision)
     known = version in versions
     versions.add(version)
     return "echo" if known else "cause"

@@ -20,7 +20,7 @@ from staleproof.core.plan import but_for
 @fact
 def trouble(trial: Trial) -> str:
     """Why this trial proves nothing about anything, in words; empty when it may."""
-    return interruption(trial) or disturbance(trial) or _died(trial, deaths(trial))
+    return interruption(trial) or unreliable(trial)
 
 
 @fact

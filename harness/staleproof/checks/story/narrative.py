@@ -55,21 +55,21 @@ class Story:
     also: tuple[str, ...] = ()
 
     @property
-    def harm(self) -> str:
+    def summary(self) -> str:
         """What it does and what lies behind it, in one line; empty for a finding that nobody judged."""
         more = f"; it violates {', '.join(self.also)}, too" if self.also else ""
         return f"{self.severity}: {self.cause}{more}" if self.severity else ""
 
     def text(self) -> str:
         """All of it, line by line."""
-        heading, harm = [self.heading] if self.heading else [], [f"  {self.harm}"] if self.harm else []
+        heading, summary = [self.heading] if self.heading else [], [f"  {self.summary}"] if self.summary else []
         body = [f"  {at:8.3f} s  {sentence}" for at, sentence in self.lines]
         body += [f"  compared with runs: {self.compared}"] if self.compared else []
-        return "\n".join([*heading, f"{self.requirement}  {self.headline}", *harm, *body, f"  remedy: {self.remedy}"])
+        return "\n".join([*heading, f"{self.requirement}  {self.headline}", *summary, *body, f"  remedy: {self.remedy}"])
 
 
 def stories(verdicts: Sequence[Verdict], history: History) -> list[Story]:
-    """One story for each cause, of the finding that does most harm; what is scored comes first, and then the worst."""
+    """One story for each cause, of its worst finding; what is scored comes first, and then the worst."""
     groups: dict[Cause | None, list[Finding]] = defaultdict(list)
     for finding in (finding for verdict in verdicts for finding in verdict.findings):
         groups[finding.cause].append(finding)

@@ -6,10 +6,10 @@ from functools import singledispatch
 from typing import TypeVar
 
 from staleproof.checks.ends.exits import code_of
-from staleproof.checks.facts.frontier import frontier
 from staleproof.checks.facts.wording import kind_of, listing, participle, short_name, shortened, span
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding
+from staleproof.checks.view.life import view
 from staleproof.core.history.entry import (
     Answered,
     Asked,
@@ -262,7 +262,7 @@ def _fault_opened(first: FaultOpened, group: Group) -> str:
     parts = []
     for index, entry in zip(group.positions, group.entries(FaultOpened), strict=True):
         fault = group.trial.plan.faults[entry.fault]
-        newest = frontier(group.trial).newest(fault.resource, before=index)
+        newest = view(group.trial, index).newest(fault.resource)
         shown = f"; it had been shown {fault.resource} up to resourceVersion {newest}" if newest else ""
         parts.append(f"from here ({entry.why}) {fault.phrase}{shown}")
     return "; ".join(parts)

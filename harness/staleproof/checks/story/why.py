@@ -7,20 +7,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from staleproof.checks.but_for import Surplus, surplus
+from staleproof.checks.but_for import is_compared, roles
 from staleproof.checks.doubt import DOUBTS, has_no_end
 from staleproof.checks.ends.convergence import differences
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
-from staleproof.checks.facts.frontier import Means
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.own_writes import own_creates, own_deletes, unseen_children
 from staleproof.checks.facts.wording import full_name, listing
 from staleproof.checks.judge import sayings
+from staleproof.checks.knowledge import knowledge
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.story.narrative import compared
+from staleproof.checks.surplus import Surplus, surplus
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
-from staleproof.checks.view import knowledge
+from staleproof.checks.view.life import Means
 
 _MOST = 10
 _BY: Mapping[Means, str] = {"frame": "an event", "list": "a list", "get": "a read", "answer": "the answer to a write"}
@@ -36,7 +37,6 @@ class Section:
 
 def why(trial: Trial, requirement: Requirement) -> tuple[Section, ...]:
     """What there is to know about one requirement in one trial, beside its verdict."""
-    runs = (*trial.references, *trial.ablated)
     return (
         Section("what is required", (requirement.must,)),
         Section("what was done to the controller", tuple(map(str, fault_outcomes(trial.history))) or ("nothing",)),
@@ -47,7 +47,7 @@ def why(trial: Trial, requirement: Requirement) -> tuple[Section, ...]:
         ),
         Section("how it ended", tuple(_ended(trial))),
         Section("what else would explain it", tuple(f"{doubt.name}: {doubt.ask(trial) or 'no'}" for doubt in DOUBTS)),
-        Section("compared with", (compared(each.role for each in runs) or "nothing: it has no references",)),
+        Section("compared with", (compared(roles(trial)) or "nothing: it has no references",)),
     )
 
 
@@ -101,7 +101,7 @@ def _view(uid: str, trial: Trial, index: int) -> str:
 def _ended(trial: Trial) -> Iterator[str]:
     if trial.settled is None:
         yield "it was not settled"
-    elif not trial.references:
+    elif not is_compared(trial):
         yield "there is nothing to compare it with"
     else:
         found = differences(trial, trial.settled)[:_MOST]

@@ -21,6 +21,7 @@ from typing import Literal
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.fault.decision import Delay, Drop, End, Follow, FrameDecision, Hold, Pass, Repeat, Sever
 from staleproof.core.history.frame import Frame, bookmark_behind
+from staleproof.core.times import TRICKLE_IN_ALL_SECONDS, TRICKLE_SECONDS
 
 Ending = End | Literal["cut"]
 """`cut`: upstream broke off without a last chunk, and so does the stream."""
@@ -32,8 +33,6 @@ Decide = Callable[[Frame, int, bool], Ruling]
 """The question about a frame: the nth of its stream, and whether it is one of the initial events."""
 
 MOST_HELD_BYTES = 64 * 1024 * 1024
-_TRICKLE_SECONDS = 0.05
-_TRICKLE_IN_ALL_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +83,6 @@ class Redecided:
     dropped: tuple[Waiting, ...] = ()
 
 
-def _free(frame: Frame, nth: int, burst: bool) -> Ruling:  # noqa: FBT001  # the question's shape
-    return Pass(), None
-
-
 @dataclass(slots=True)
 class Burst:
     """Which frames are initial events: `marked` ones end with a bookmark (a WatchList), others with the first that is not ADDED."""
@@ -113,7 +108,7 @@ class Gate:
     `held_bytes` is how much waits: the memory that this gate is responsible for.
     """
 
-    decide: Decide = _free
+    decide: Decide = lambda frame, nth, burst: (Pass(), None)
     burst: Burst = field(default_factory=Burst)
     most_bytes: int = MOST_HELD_BYTES
     closed: bool = False
@@ -194,7 +189,7 @@ class Gate:
                 self.sever("clean")
             return Redecided(any=True)
         held = sum(waiting.fault == fault and waiting.due is None for waiting in self._queue)
-        pace = min(_TRICKLE_SECONDS, _TRICKLE_IN_ALL_SECONDS / max(held, 1)) if trickle else 0.0
+        pace = min(TRICKLE_SECONDS, TRICKLE_IN_ALL_SECONDS / max(held, 1)) if trickle else 0.0
         rest, taken, dropped, due = self._take_all(), list[Waiting](), list[Waiting](), now
         while rest:
             waiting = rest.popleft()

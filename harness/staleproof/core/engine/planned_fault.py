@@ -10,12 +10,10 @@ from staleproof.core.control import FaultState
 from staleproof.core.fault import AnyFault, CallFault, Seat
 from staleproof.core.fault.decision import End, Refusal
 from staleproof.core.history.entry import FaultIndex
+from staleproof.core.times import REFLECTOR_LONGEST_SECONDS
 
 Phase = Literal["waiting", "armed", "open", "closed"]
 """armed: the window is open, the trigger has not come."""
-
-_WAITED_FOR_SECONDS = 30.0
-"""A client that was turned away comes back within this time: client-go's reflector waits no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ class PlannedFault:
             return None
         since = self.opened_at
         if isinstance(self.fault, CallFault):
-            since = since + _WAITED_FOR_SECONDS if self.acted_at is None else self.acted_at
+            since = since + REFLECTOR_LONGEST_SECONDS if self.acted_at is None else self.acted_at
         return since + self.fault.window.seconds
 
     # --- its window

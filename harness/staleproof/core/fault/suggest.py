@@ -113,14 +113,10 @@ def _tagged(raw: object, kinds: dict[str, inspect.StructType], spot: _Spot) -> I
     elif raw.get(field) is None:
         yield spot.says(f'"{field}" is missing; it names one of {", ".join(sorted(kinds))}')
     elif not isinstance(raw[field], str) or raw[field] not in kinds:
-        yield spot.says(f"there is no {_what(field, spot)} {raw[field]!r}{_meant(str(raw[field]), kinds)}")
+        what = spot.item.split()[0] if spot.item else field  # `there is no fault 'Hodl'`, `there is no step 'wait'`
+        yield spot.says(f"there is no {what} {raw[field]!r}{_meant(str(raw[field]), kinds)}")
     else:
         yield from _fields(raw, kinds[raw[field]], spot.named(raw[field]))
-
-
-def _what(field: str, spot: _Spot) -> str:
-    """`there is no fault 'Hodl'`, `there is no step 'wait'`: what the list is of, else what the field is called."""
-    return spot.item.split()[0] if spot.item else field
 
 
 def _fields(raw: dict[str, object], kind: inspect.StructType, spot: _Spot) -> Iterator[str]:

@@ -47,11 +47,7 @@ from staleproof.core.history.entry import (
 from staleproof.core.history.history import is_work
 from staleproof.core.history.request import BOOKKEEPING, WRITES
 from staleproof.core.history.resource_version import Revision
-
-OWED_SECONDS = 2.0
-MISSED_SECONDS = 90.0
-REJECTED_SECONDS = 4.0
-"""A little longer than `checks.rules.backs_off` needs to see how a controller retries."""
+from staleproof.core.times import MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
 
 
 class _Watch(NamedTuple):

@@ -9,7 +9,7 @@ themselves although nothing happened (`Settle.moves`).
 from collections.abc import Collection, Iterable, Iterator
 
 from staleproof.core.history.entry import Answered, Asked, Committed
-from staleproof.core.history.flatten import Flat, flatten
+from staleproof.core.history.flatten import Flat, apart, flatten
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit
 from staleproof.core.history.resource_version import Revision
@@ -39,7 +39,7 @@ def moved(resource: str, path: str) -> str:
 
 def essential(resource: str, before: Manifest, after: Manifest, moves: Collection[str] = ()) -> frozenset[str]:
     """The fields in which one state of an object differs from another, without those that move by themselves."""
-    paths = changed_paths(dict(flatten(before, {})), dict(flatten(after, {})))
+    paths = changed_paths(*(dict(flatten(each, {})) for each in apart(before, after)))
     return frozenset(path for path in paths if moved(resource, path) not in moves)
 
 

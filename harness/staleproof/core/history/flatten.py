@@ -40,10 +40,26 @@ def flatten(value: Any, replaced: Mapping[str, str], namespace: str = "") -> Ite
     yield from _flat(value, replaced, _without(namespace), "")
 
 
-def changed_fields(before: Any, after: Any, namespace: str = "") -> frozenset[str]:  # noqa: ANN401  # JSON
+def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any], namespace: str = "") -> frozenset[str]:
     """The paths whose values differ, without the numbers of items (`without_items`). A list in which anything differs has changed
     as a whole."""
-    return frozenset(map(without_items, _changed(before, after, _without(namespace), "")))
+    return frozenset(without_items(path) for each in apart(before, after) for path, _ in flatten(each, {}, namespace))
+
+
+def apart(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both objects without the keys, at any depth outside lists, whose values are the same: what is left flattens to all that
+    differs."""
+    one, other = dict[str, Any](), dict[str, Any]()
+    for key in before.keys() | after.keys():
+        if key in before and key in after:
+            if before[key] == after[key]:
+                continue
+            if isinstance(before[key], dict) and isinstance(after[key], dict):
+                one[key], other[key] = apart(before[key], after[key])
+                continue
+        one |= {key: before[key]} if key in before else {}
+        other |= {key: after[key]} if key in after else {}
+    return one, other
 
 
 def without_items(path: str) -> str:
@@ -55,17 +71,6 @@ def _without(namespace: str) -> Callable[[str], str]:
     """Replaces the namespace wherever it is a word of a text."""
     word = re.compile(rf"(?<![\w-]){re.escape(namespace)}(?![\w-])") if namespace else None
     return lambda text: word.sub("<namespace>", text) if word else text
-
-
-def _changed(before: Any, after: Any, known: Callable[[str], str], path: str) -> Iterator[str]:  # noqa: ANN401  # JSON
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in before.keys() | after.keys():
-            if before.get(key) != after.get(key):
-                yield from _changed(before.get(key), after.get(key), known, f"{path}.{known(key)}" if path else known(key))
-        return
-    for value in (before, after):
-        if value is not None:
-            yield from (leaf for leaf, _ in _flat(value, {}, known, path))
 
 
 def _flat(value: Any, replaced: Mapping[str, str], known: Callable[[str], str], path: str) -> Iterator[tuple[str, object]]:  # noqa: ANN401  # JSON

@@ -85,7 +85,7 @@ class _Stream:
             self.readable = False
         if entry.initial_end and self.marked and not self.in_burst:
             self._began_before()
-        frame = _frame(entry)
+        frame = Frame(entry.type, entry.namespace, entry.name, entry.uid, entry.revision, entry.initial_end, b"")
         if self.in_burst and entry.type == "ADDED":
             self.monitor.came(frame, initial=True)
         breach = self.monitor.see(frame)
@@ -249,10 +249,6 @@ def _difference(shown: Versions, live: Versions, known: Versions, commits: list[
         if uid not in known and version is not None and first <= version <= last:
             return f"uid {uid} is in it at {version}, which was never committed"
     return ""
-
-
-def _frame(entry: Delivered) -> Frame:
-    return Frame(entry.type, entry.namespace, entry.name, entry.uid, entry.revision, entry.initial_end, b"")
 
 
 def _revision(of: Committed | _Snapshot) -> int:

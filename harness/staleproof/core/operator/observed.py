@@ -9,9 +9,8 @@ from staleproof.core.plan.move import Move, MoveKind, merged
 from staleproof.core.plan.pace import paced
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Edit, Patch, PatchStatus
+from staleproof.core.times import AT_ONCE_SECONDS
 
-_LATE_SECONDS = 0.5
-"""A life whose first write comes so long after it watches everything begins its work late."""
 WriteVerb = Literal["create", "update", "patch", "delete"]
 
 
@@ -110,6 +109,8 @@ class Observed:
         turns: its writes in `draw.canonical.turns`, by step.
         life_changed: which resources had objects in `draw.canonical.life`, and when they changed.
         death_changed: the same of `draw.canonical.death`.
+        hosts: host names of which there may be one in a cluster only, so that a second primary has others.
+        alone: texts of which there may be one only, and that cannot be others: no second primary has room beside the first.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
             rests), `settle`, `start`, until a new life watches everything, and `work`, until it first writes when there is
             something to do (0: not known).
@@ -145,12 +146,14 @@ class Observed:
     turns: tuple[Written, ...] = ()
     life_changed: tuple[Changed, ...] = ()
     death_changed: tuple[Changed, ...] = ()
+    hosts: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
     def settle(self, *, resync: bool | None = None) -> Settle:
         """How long to wait for this controller. By default it is resynced only if it lists again at once."""
         begins = self.seconds.get("work", 0.0)
-        late = begins if begins - self.seconds.get("start", 0.0) > _LATE_SECONDS else 0.0
+        late = begins if begins - self.seconds.get("start", 0.0) > AT_ONCE_SECONDS else 0.0
         resync = self.relists_at_once if resync is None else resync
         return paced(self.pause_seconds, resync=resync, begins=late, moves=self.moves)
 

@@ -31,10 +31,8 @@ from staleproof.core.history.provenance import Commit, commits_of
 from staleproof.core.history.request import BOOKKEEPING
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import is_workload
+from staleproof.core.times import COUNTED_REST_SECONDS, IDLE_FACTOR, LIMIT_FACTOR, QUIET_FACTOR, REST_SECONDS
 
-_REST_SECONDS = 2.0
-_FACTOR_IDLE, _FACTOR_QUIET, _FACTOR_LIMIT = 1.5, 2.0, 10.0
-_RESTS_AFTER_SECONDS = 1.0
 _MOST_MOVES, _LATE = 3, 1 / 3
 """What moves by itself has moved so often in the last two thirds of a run that did not come to rest."""
 
@@ -113,7 +111,7 @@ def writes_at_rest(history: History, moves: Collection[str] = ()) -> float:
                 last = entry.at
             case StepBegan():
                 last = entry.at
-    began = last + _RESTS_AFTER_SECONDS
+    began = last + COUNTED_REST_SECONDS
     return 3600 * sum(at >= began for at in writes) / (ended - began) if ended > began else 0.0
 
 
@@ -152,7 +150,7 @@ class _Pauses:
 
     def began(self, at: float) -> None:
         """A controller that has been at rest for so long acts because of the step, not because of what came before."""
-        if at - self.last > _REST_SECONDS:
+        if at - self.last > REST_SECONDS:
             self.first = None
         self.caused(at)
 
@@ -205,11 +203,11 @@ def paced(pause: float, *, resync: bool, begins: float = 0.0, moves: tuple[str, 
     its work, if it is late with that; `moves`: fields that move by themselves."""
     usual = Settle()
     return Settle(
-        idle_seconds=max(usual.idle_seconds, _FACTOR_IDLE * pause),
-        quiet_seconds=max(usual.quiet_seconds, _FACTOR_QUIET * pause),
-        limit_seconds=max(usual.limit_seconds, _FACTOR_LIMIT * pause, _FACTOR_LIMIT * begins),
-        deadline_seconds=max(usual.deadline_seconds, _FACTOR_LIMIT * pause, _FACTOR_LIMIT * begins),
+        idle_seconds=max(usual.idle_seconds, IDLE_FACTOR * pause),
+        quiet_seconds=max(usual.quiet_seconds, QUIET_FACTOR * pause),
+        limit_seconds=max(usual.limit_seconds, LIMIT_FACTOR * pause, LIMIT_FACTOR * begins),
+        deadline_seconds=max(usual.deadline_seconds, LIMIT_FACTOR * pause, LIMIT_FACTOR * begins),
         resync=resync,
-        begins_seconds=_FACTOR_IDLE * begins,
+        begins_seconds=IDLE_FACTOR * begins,
         moves=moves,
     )

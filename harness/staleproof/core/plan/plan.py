@@ -16,12 +16,18 @@ from staleproof.core.fault.suggest import mistakes
 from staleproof.core.plan.manifest import NEEDED, Manifest, digest_in, is_object, masked_manifest
 from staleproof.core.plan.masking import Placeholders, masked_env
 from staleproof.core.plan.step import Rest, Step, is_workload, masked_step, problems_of
+from staleproof.core.times import (
+    DEADLINE_SECONDS,
+    IDLE_SECONDS,
+    QUIET_SECONDS,
+    SETTLING_SECONDS,
+    SHORT_REST_SECONDS,
+    STEP_LIMIT_SECONDS,
+)
 
 M = TypeVar("M", bound=msgspec.Struct)
 ApiVersion = Literal["staleproof.dev/v1alpha1"]
 API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
-_MOST_SETTLING_SECONDS = 0.15
-_BRIEF_SECONDS = 0.1
 
 
 class Settle(Value, frozen=True):
@@ -39,10 +45,10 @@ class Settle(Value, frozen=True):
             waits for them to stand still, and they are not compared.
     """
 
-    idle_seconds: Seconds = 0.25
-    quiet_seconds: Seconds = 0.5
-    limit_seconds: Seconds = 10.0
-    deadline_seconds: Seconds = 10.0
+    idle_seconds: Seconds = IDLE_SECONDS
+    quiet_seconds: Seconds = QUIET_SECONDS
+    limit_seconds: Seconds = STEP_LIMIT_SECONDS
+    deadline_seconds: Seconds = DEADLINE_SECONDS
     resync: bool = False
     begins_seconds: float = 0.0
     moves: tuple[str, ...] = ()
@@ -51,7 +57,7 @@ class Settle(Value, frozen=True):
     def settling_seconds(self) -> float:
         """How long nothing changes, and nothing is shown to the controller, before a step is over that has brought what it brought
         in the references."""
-        return min(self.idle_seconds / 4, _MOST_SETTLING_SECONDS)
+        return min(self.idle_seconds / 4, SETTLING_SECONDS)
 
 
 class WebhookServer(Value, frozen=True):
@@ -109,6 +115,7 @@ class Plan(Value, frozen=True, kw_only=True):
         companions: real controllers that run beside it, by name.
         kept_names: cluster-scoped primaries, as `widgets.staleproof.dev/sample`, that have the same name in every trial, because
             the controller knows them by it; the others get one of their own.
+        own_hosts: host names of which a cluster may have one only; in each trial they get its mark.
         fresh: the controller is started anew before the first step, so that its client has forgotten earlier failures (client-go
             waits longer after each 410, up to a minute).
     """
@@ -127,6 +134,7 @@ class Plan(Value, frozen=True, kw_only=True):
     controller: Subject | None = None
     companions: tuple[str, ...] = ()
     kept_names: tuple[str, ...] = ()
+    own_hosts: tuple[str, ...] = ()
     fresh: bool = False
 
     @property
@@ -140,7 +148,7 @@ class Plan(Value, frozen=True, kw_only=True):
 
 
 def _brief(step: Step) -> Step:
-    return Rest(seconds=min(step.seconds, _BRIEF_SECONDS)) if isinstance(step, Rest) else step
+    return Rest(seconds=min(step.seconds, SHORT_REST_SECONDS)) if isinstance(step, Rest) else step
 
 
 class PlanError(ValueError):
@@ -182,7 +190,8 @@ def decode(data: bytes) -> Plan:
     """
     raw = read_json(data)
     if not isinstance(raw, dict) or raw.get("kind") != "Plan":
-        raise PlanError(f'expected an object with "kind": "Plan", found {_kind(raw)}')
+        found = f"kind {raw.get('kind')!r}" if isinstance(raw, dict) else type(raw).__name__
+        raise PlanError(f'expected an object with "kind": "Plan", found {found}')
     if raw.get("apiVersion") != API_VERSION:
         raise PlanShapeError(
             f'expected "apiVersion": "{API_VERSION}", found {raw.get("apiVersion")!r}; was it written by another version?'
@@ -208,10 +217,6 @@ def converted(raw: object, model: type[M], problems: Callable[[M], list[str]]) -
     if found := problems(body):
         raise PlanError("; ".join(found))
     return body
-
-
-def _kind(raw: object) -> str:
-    return f"kind {raw.get('kind')!r}" if isinstance(raw, dict) else type(raw).__name__
 
 
 def contradictions(plan: Plan) -> list[str]:

@@ -9,8 +9,8 @@ from msgspec import structs
 
 from staleproof.core.fault import AnyFault, CallFault
 from staleproof.core.fault.model import Seconds
+from staleproof.core.times import LAGS_SECONDS
 
-LAGS = (0.3, 0.6, 1.0)
 _OF_THE_PLACE = frozenset(CallFault.__struct_fields__)
 """What and when: the workload says that."""
 Form = Mapping[str, Any]
@@ -24,7 +24,7 @@ def values(kind: type[AnyFault], field: str) -> tuple[Any, ...]:
     allowed = next(each.type for each in structs.fields(kind) if each.name == field)
     if get_origin(allowed) is Literal:
         return get_args(allowed)
-    return (False, True) if allowed is bool else LAGS if allowed == Seconds else ()
+    return (False, True) if allowed is bool else LAGS_SECONDS if allowed == Seconds else ()
 
 
 @cache

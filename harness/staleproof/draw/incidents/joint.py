@@ -6,7 +6,7 @@ is an incident of its own: a fault for a step of the workload.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from staleproof.core.fault import (
     AnyFault,
@@ -26,11 +26,12 @@ from staleproof.core.fault import (
 from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.masking import SECRET
-from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
-from staleproof.draw.canonical import LONG_SECONDS, OUTAGE_SECONDS, death, own_create
-from staleproof.draw.incidents.forms import LAGS, values
+from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch
+from staleproof.core.times import LAGS_SECONDS, LONG_SECONDS, OUTAGE_SECONDS
+from staleproof.draw.canonical import death, own_create
+from staleproof.draw.incidents.forms import values
 from staleproof.draw.incidents.single import Faults, in_step, until
-from staleproof.draw.occasions import Occasions
+from staleproof.draw.occasions import Occasions, numbered
 
 _OFTEN = 3
 STREAM_ENDS: tuple[type[SeverStream | Expire], ...] = (SeverStream, Expire)
@@ -42,64 +43,57 @@ def two_writes_hidden(at: Occasions) -> Iterator[Faults]:
     """The first of two kinds of writes to children in one step; who waits for a write to the primary may make no child."""
     children = [each for each in at.hideable(at.writes) if each.resource != at.observed.resource]
     for one, two in itertools.product(children, children):
-        for window in until(at, one.step) if one.step == two.step and one.resource < two.resource else ():
-            for release in values(HideOwnWrite, "release"):
-                yield tuple(
-                    HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb), release=release)
-                    for each in (one, two)
-                )
+        windows = until(at, one.step) if one.step == two.step and one.resource < two.resource else []
+        for window, how in itertools.product(windows, values(HideOwnWrite, "release")):
+            both = ((each.resource, OwnWrite(each.verb)) for each in (one, two))
+            yield tuple(HideOwnWrite(resource=each, window=window, write=write, release=how) for each, write in both)
 
 
 def two_held(at: Occasions) -> Iterator[Faults]:
     """Two resources are not shown; who is not shown the primary does nothing to its children."""
     for step, one, two in _both_seen(at):
-        for window in until(at, step) if at.observed.resource not in (one, two) and one < two else ():
-            for release in values(HoldStream, "release"):
+        if at.observed.resource not in (one, two) and one < two:
+            for window, release in itertools.product(until(at, step), values(HoldStream, "release")):
                 yield tuple(HoldStream(resource=each, window=window, release=release) for each in (one, two))
 
 
 def skewed(at: Occasions) -> Iterator[Faults]:
     """One resource lags behind another, which lags, too."""
-    for step, one, two in _both_seen(at):
-        yield from ((Skew(by_seconds={one: lag, two: lag / 2}, window=Window(step)),) for lag in LAGS)
+    ways = itertools.product(_both_seen(at), LAGS_SECONDS)
+    return ((Skew(by_seconds={one: lag, two: lag / 2}, window=Window(step)),) for (step, one, two), lag in ways)
 
 
-def _both_seen(at: Occasions) -> Iterator[tuple[int, str, str]]:
+def _both_seen(at: Occasions) -> list[tuple[int, str, str]]:
     """Steps in which events of two resources come, with those, either way."""
-    for (one, step), (two, other) in itertools.permutations(at.seen, 2):
-        if step == other and one != two:
-            yield step, one, two
+    pairs = itertools.permutations(at.seen, 2)
+    return [(step, one, two) for (one, step), (two, other) in pairs if step == other and one != two]
 
 
 # --- its own writes are hidden, or those of users --------------------------------------------------------------------------------
 
 
 def hidden_while(verb: str, kind: type[Step], at: Occasions) -> Iterator[Faults]:
-    """Its own creates, or deletes, are hidden from it while such a step is done, and from then on; rests count if they are long.
+    """Its own creates, or deletes, of children are hidden from it while such a step is done, and from then on; rests count if they
+    are long. Those who create by server-side apply patch.
 
     Where another user deletes one that it has made, a list tells what is left (KEP-5647, Risks).
     """
-    for number, step in enumerate(at.steps, 1):
-        if isinstance(step, kind) and (not isinstance(step, Rest) or step.seconds >= LONG_SECONDS):
-            for each in _own(at, verb, before=number):
-                release: Release = "relist" if isinstance(step, Remove) else "events"
-                if not isinstance(step, Remove) or each.resource == step.resource:
+    children = [each for each in at.hideable(at.writes) if each.resource != at.observed.resource]
+    own = [each for each in children if each.verb == (own_create(at.observed, each.resource).verb if verb == "create" else verb)]
+    release: Release = "relist" if kind is Remove else "events"
+    for number, step in numbered(at.steps, kind):
+        if not isinstance(step, Rest) or step.seconds >= LONG_SECONDS:
+            for each in own:
+                if each.step < number and (not isinstance(step, Remove) or each.resource == step.resource):
                     write = OwnWrite(each.verb)
                     yield (HideOwnWrite(resource=each.resource, window=Window(each.step), write=write, release=release),)
 
 
-def _own(at: Occasions, verb: str, *, before: int) -> list[Written]:
-    """Its creates, or deletes, of children in earlier steps; those who create by server-side apply patch."""
-    children = [each for each in at.hideable(at.writes) if each.resource != at.observed.resource and each.step < before]
-    verbs = {each.resource: own_create(at.observed, each.resource).verb if verb == "create" else verb for each in children}
-    return [each for each in children if each.verb == verbs[each.resource]]
-
-
 def end_hidden(at: Occasions) -> Iterator[Faults]:
     """The primary is gone, and perhaps made anew, unseen: most telling where a list shows the new one for the old one."""
-    gone = [number for number, step in enumerate(at.steps[:-1], 1) if isinstance(step, Delete)]
-    for step in gone if at.observed.resource in at.observed.watched else ():
-        yield from ((unseen_end(at.observed, step, how),) for how in (*["relist"] * 4, *values(HoldStream, "release")))
+    hows = ("relist",) * 4 + values(HoldStream, "release")
+    for step, _ in numbered(at.steps[:-1], Delete) if at.observed.resource in at.observed.watched else ():
+        yield from ((unseen_end(at.observed, step, how),) for how in hows)
 
 
 def unseen_end(observed: Observed, step: int, release: Release) -> AnyFault:
@@ -123,14 +117,11 @@ def competed(at: Occasions) -> Iterator[Faults]:
     return ((compete(at, each),) for each in at.updates)
 
 
-def of_children(at: Occasions) -> Iterator[Faults]:
-    """The same of a child, which is hidden, too."""
-    return (refused(at, each) for each in at.updates if not each.subresource and each.resource != at.observed.resource)
-
-
-def of_the_primary(at: Occasions) -> Iterator[Faults]:
-    """The same of the primary."""
-    return (refused(at, each) for each in at.updates if not each.subresource and each.resource == at.observed.resource)
+def refused_update(at: Occasions, *, of_children: bool) -> Iterator[Faults]:
+    """The same of children, which are hidden, too, or of the primary."""
+    return (
+        refused(at, each) for each in at.updates if not each.subresource and of_children == (each.resource != at.observed.resource)
+    )
 
 
 def refused(at: Occasions, each: Written) -> Faults:
@@ -144,25 +135,19 @@ def refused(at: Occasions, each: Written) -> Faults:
 def compete(at: Occasions, each: Written) -> Compete:
     """Where there is another primary, nobody knows which of them is written first, so it has a newer version and is otherwise as it
     was."""
-    names = {step.object["metadata"]["name"] for step in at.steps[: each.step] if isinstance(step, Apply)}
-    is_sure = len(names) == 1 or each.resource != at.observed.resource
-    return Compete(**each.selectors, edit=_edit(at, each) if is_sure else {})
+    if each.resource != at.observed.resource:
+        return Compete(**each.selectors, edit=_annotated(each.step))
+    names = {step.object["metadata"]["name"] for _, step in numbered(at.steps[: each.step], Apply)}
+    is_sure = len(names) == 1 and at.observed.target.kind != SECRET
+    return Compete(**each.selectors, edit=_next_edit(at, each.step) if is_sure else {})
 
 
-def _edit(at: Occasions, write: Written) -> Manifest:
-    """What another user changes just before that write: what the workload changes next in the primary, or an annotation of a child.
-    Both may be there in the end.
-
-    Empty: nothing, as the workload does not change that primary any more, or what it changes is secret.
-    """
-    if write.resource != at.observed.resource:
-        return _annotated(write.step)
-    if at.observed.target.kind == SECRET:
-        return {}
-    for number, step in enumerate(at.steps, 1):
-        if number > write.step and isinstance(step, Patch | Touch | Delete):
-            return _annotated(number) if isinstance(step, Touch) else step.patch if isinstance(step, Patch) else {}
-    return {}
+def _next_edit(at: Occasions, since: int) -> Manifest:
+    """What the workload changes next in the primary; both may be there in the end. Empty: it does not change it any more."""
+    number, step = next(((number, step) for number, step in numbered(at.steps, Patch, Touch, Delete) if number > since), (0, None))
+    if isinstance(step, Touch):
+        return _annotated(number)
+    return step.patch if isinstance(step, Patch) else {}
 
 
 def _annotated(number: int) -> Manifest:
@@ -180,22 +165,9 @@ def all_rejected(at: Occasions) -> Iterator[Faults]:
 # --- it is down, or led to the past ----------------------------------------------------------------------------------------------
 
 
-def down(at: Occasions) -> Iterator[Faults]:
-    """It is shown the outcome of a step and never the change."""
-    return _down(range(2, at.last))
-
-
-def change_missed(at: Occasions) -> Iterator[Faults]:
-    """It is down while the primary changes."""
-    return _down(number for number, step in enumerate(at.steps[:-1], 1) if isinstance(step, Patch))
-
-
-def removal_missed(at: Occasions) -> Iterator[Faults]:
-    """It is down while something goes from the primary: who only reacts to changes never learns of that."""
-    return _down(number for number, step in enumerate(at.steps[:-1], 1) if isinstance(step, Patch) and removes(step))
-
-
-def _down(steps: Iterable[int]) -> Iterator[Faults]:
+def down(misses: Callable[[Step], bool], at: Occasions) -> Iterator[Faults]:
+    """It is down while such a step is done, after the first and before the last: it is shown the outcome and never the change."""
+    steps = [number for number, step in enumerate(at.steps, 1) if 1 < number < at.last and misses(step)]
     return ((Restart(stays_down=True, window=in_step(step)),) for step in steps)
 
 

@@ -4,12 +4,13 @@ Nothing is written down here about any fault: a new one is drawn, and has a cano
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from staleproof.core.fault import AnyFault, Expire, OwnWrite, Restart, Window
 from staleproof.core.fault.model import ANY
 from staleproof.core.fault.need import Need
+from staleproof.core.times import AWAY_SECONDS
 from staleproof.draw.incidents.forms import forms
 from staleproof.draw.occasions import Occasions
 
@@ -18,7 +19,6 @@ Place = Mapping[str, Any]
 """What a fault is about and when it is open, by the names of its fields; those that it does not have are left out."""
 Places = Iterator[tuple[Place, Faults]]
 """Each with the faults that have to come besides."""
-_AWAY_SECONDS = 2.0
 
 
 def needs(kind: type[AnyFault]) -> tuple[Need, ...]:
@@ -28,7 +28,7 @@ def needs(kind: type[AnyFault]) -> tuple[Need, ...]:
 
 def single(kind: type[AnyFault], need: Need, at: Occasions) -> Iterator[Faults]:
     """The fault in each of its forms wherever there is what it needs, with what has to happen besides: a restart, or a list."""
-    for place, companions in _PLACES[need](kind, at):
+    for place, companions in _places(kind, need, at):
         for form in forms(kind):
             fields = {name: value for name, value in {**form, **place}.items() if name in kind.__struct_fields__}
             yield (kind(**fields), *companions)
@@ -45,31 +45,46 @@ def in_step(step: int) -> Window:
 
 
 def _windows(kind: type[AnyFault], at: Occasions, step: int) -> list[Window]:
-    match kind.lasts:
-        case "any":
-            return until(at, step)
-        case "rest":
-            return [Window(step)]
-        case "step":
-            return [in_step(step)]
-        case "seconds":
-            return [Window(step, seconds=_AWAY_SECONDS)]
+    if kind.lasts == "any":
+        return until(at, step)
+    return [{"rest": Window(step), "step": in_step(step), "seconds": Window(step, seconds=AWAY_SECONDS)}[kind.lasts]]
 
 
-def _later(kind: type[AnyFault], at: Occasions, resource: str) -> Iterator[Place]:
-    """In any step but the first."""
-    for step in range(2, at.last + 1):
-        yield from ({"resource": resource, "window": window} for window in _windows(kind, at, step))
+def _places(kind: type[AnyFault], need: Need, at: Occasions) -> Places:
+    match need:
+        case "bookmark":
+            return (({"resource": each}, ()) for each in at.observed.bookmarked)
+        case "event":
+            return _events(kind, at)
+        case "more bookmarks":
+            return _events(kind, at) if at.observed.asks_bookmarks else iter(())
+        case "write":
+            return (({**each.selectors, "nth": nth}, ()) for each in at.every_write for nth in range(1, each.times + 1))
+        case "own write":
+            return (
+                ({"resource": each.resource, "window": window, "write": OwnWrite(each.verb, nth, each.subresource)}, ())
+                for each in at.hideable(at.every_write)
+                for window, nth in itertools.product(_windows(kind, at, each.step), range(1, each.times + 1))
+            )
+    return _later(kind, need, at)
 
 
-def _always(kind: type[AnyFault], at: Occasions) -> Places:
-    return ((place, ()) for place in _later(kind, at, ANY))
-
-
-def _watches(kind: type[AnyFault], at: Occasions) -> Places:
-    """Those of one resource or of all."""
-    for resource in (*at.observed.watched, ANY) if at.observed.watched else ():
-        yield from (({"nth": None, "times": None, **place}, ()) for place in _later(kind, at, resource))
+def _later(kind: type[AnyFault], need: Need, at: Occasions) -> Places:
+    """In any step but the first. For a first list there must be something to be listed; a WatchList begins when watches expire."""
+    watched = at.observed.watched
+    concerned = {
+        "nothing": [ANY],
+        "watch": [*watched, ANY] if watched else [],
+        "watch list": [ANY] if at.observed.asks_watch_list else [],
+        "start": [each for each in watched if at.changed(each, 1, 2)],
+    }
+    every = {"nth": None, "times": None} if need == "watch" else {}
+    for resource, step in itertools.product(concerned[need], range(2, at.last + 1)):
+        needed: dict[Need, Faults] = {
+            "watch list": (Expire(resource=ANY, window=in_step(step)),),
+            "start": (Restart(window=Window(step)),),
+        }
+        yield from (({**every, "resource": resource, "window": each}, needed.get(need, ())) for each in _windows(kind, at, step))
 
 
 def _events(kind: type[AnyFault], at: Occasions) -> Places:
@@ -78,47 +93,3 @@ def _events(kind: type[AnyFault], at: Occasions) -> Places:
         frames = at.frames(resource, step) if "nth" in kind.__struct_fields__ else 1
         for window, nth in itertools.product(_windows(kind, at, step), range(1, frames + 1)):
             yield {"resource": resource, "window": window, "nth": nth, "as_of_step": step}, ()
-
-
-def _bookmarks(kind: type[AnyFault], at: Occasions) -> Places:
-    return (({"resource": each}, ()) for each in at.observed.bookmarked)
-
-
-def _more_bookmarks(kind: type[AnyFault], at: Occasions) -> Places:
-    return _events(kind, at) if at.observed.asks_bookmarks else iter(())
-
-
-def _watch_lists(kind: type[AnyFault], at: Occasions) -> Places:
-    """All watches expire, so that it begins again."""
-    for place in _later(kind, at, ANY) if at.observed.asks_watch_list else ():
-        yield place, (Expire(resource=ANY, window=in_step(place["window"].from_step)),)
-
-
-def _starts(kind: type[AnyFault], at: Occasions) -> Places:
-    """It is restarted, when there is something to be listed."""
-    for resource in at.observed.watched if at.last > 1 else ():
-        for place in _later(kind, at, resource) if at.changed(resource, 1, 2) else ():
-            yield place, (Restart(window=Window(place["window"].from_step)),)
-
-
-def _writes(kind: type[AnyFault], at: Occasions) -> Places:
-    return (({**each.selectors, "nth": nth}, ()) for each in at.every_write for nth in range(1, each.times + 1))
-
-
-def _own_writes(kind: type[AnyFault], at: Occasions) -> Places:
-    for each in at.hideable(at.every_write):
-        for window, nth in itertools.product(_windows(kind, at, each.step), range(1, each.times + 1)):
-            yield {"resource": each.resource, "window": window, "write": OwnWrite(each.verb, nth, each.subresource)}, ()
-
-
-_PLACES: Mapping[Need, Callable[[type[AnyFault], Occasions], Places]] = {
-    "nothing": _always,
-    "watch": _watches,
-    "event": _events,
-    "bookmark": _bookmarks,
-    "more bookmarks": _more_bookmarks,
-    "watch list": _watch_lists,
-    "start": _starts,
-    "write": _writes,
-    "own write": _own_writes,
-}

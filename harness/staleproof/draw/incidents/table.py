@@ -7,7 +7,7 @@ from typing import get_args
 
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
-from staleproof.core.plan.step import Apply, Delete, Patch, Remove, Rest, Touch
+from staleproof.core.plan.step import Apply, Delete, Patch, Remove, Rest, Touch, removes
 from staleproof.draw.incidents import joint
 from staleproof.draw.incidents.single import Faults, needs, single
 from staleproof.draw.occasions import Occasions
@@ -42,7 +42,7 @@ INCIDENTS = (
     Incident(joint.two_held),
     Incident(joint.skewed),
     Incident(joint.competed),
-    Incident(joint.down),
+    Incident(partial(joint.down, lambda _: True)),
     Incident(partial(joint.hidden_while, "create", Rest), is_for_a_step=True),
     Incident(partial(joint.hidden_while, "create", Apply), is_for_a_step=True),
     Incident(partial(joint.hidden_while, "create", Delete), is_for_a_step=True),
@@ -50,11 +50,11 @@ INCIDENTS = (
     Incident(partial(joint.hidden_while, "delete", Patch), is_for_a_step=True),
     Incident(partial(joint.hidden_while, "delete", Touch), is_for_a_step=True),
     Incident(joint.end_hidden, is_for_a_step=True),
-    Incident(joint.of_children, is_for_a_step=True),
-    Incident(joint.of_the_primary, is_for_a_step=True),
+    Incident(partial(joint.refused_update, of_children=True), is_for_a_step=True),
+    Incident(partial(joint.refused_update, of_children=False), is_for_a_step=True),
     Incident(joint.all_rejected, is_for_a_step=True),
-    Incident(joint.change_missed, is_for_a_step=True),
-    Incident(joint.removal_missed, often=3, is_for_a_step=True),
+    Incident(partial(joint.down, lambda step: isinstance(step, Patch)), is_for_a_step=True),
+    Incident(partial(joint.down, removes), often=3, is_for_a_step=True),  # who only reacts to changes never learns of that
     Incident(joint.led_back, is_for_a_step=True),
     Incident(joint.listed_behind, is_for_a_step=True),
 )

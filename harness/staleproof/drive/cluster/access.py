@@ -7,9 +7,10 @@ from pathlib import Path
 
 import aiohttp
 
+from staleproof.core.times import VERSION_SECONDS
 from staleproof.errors import SetupError, UsageError
 
-REQUEST_LIMIT = aiohttp.ClientTimeout(total=15)
+REQUEST_LIMIT = aiohttp.ClientTimeout(total=VERSION_SECONDS)
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"})
 _IN_CLUSTER = "KUBERNETES_"
 

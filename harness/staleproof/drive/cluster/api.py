@@ -14,6 +14,7 @@ import msgspec
 
 from staleproof.core.history.resource_version import revision
 from staleproof.core.plan.nudge import MANAGER
+from staleproof.core.times import ANSWER_SECONDS
 from staleproof.errors import SetupError
 
 JSON = dict[str, Any]
@@ -202,7 +203,7 @@ def _types_of(group: JSON) -> Iterator[ResourceType]:
 async def connect(server: str, tls: ssl.SSLContext, headers: Mapping[str, str]) -> AsyncIterator[Api]:
     """An `Api` with connections of its own."""
     connector = aiohttp.TCPConnector(ssl=tls, limit=0)
-    timeout = aiohttp.ClientTimeout(total=60)
+    timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
     named = {"User-Agent": MANAGER, **headers}
     async with aiohttp.ClientSession(connector=connector, headers=named, timeout=timeout, read_bufsize=1 << 20) as session:
         yield Api(session, server)

@@ -17,6 +17,7 @@ import aiohttp
 
 from staleproof.core.operator.companion import KWOK, PROVISIONER, ROOT_CA, SCHEDULER, TOKENS, controllers_flag
 from staleproof.core.plan.manifest import Manifest
+from staleproof.core.times import GRACE_SECONDS, READY_SECONDS
 from staleproof.drive.cluster import manifests
 from staleproof.drive.cluster.access import not_inherited
 from staleproof.drive.cluster.api import Api
@@ -38,8 +39,6 @@ OPTION = "--staleproof-companions"
 NODES = 3
 """So many Nodes come with kwok."""
 _MANAGER, _SCHEDULER = "kube-controller-manager", "kube-scheduler"
-_READY_SECONDS = 60.0
-_GRACE_SECONDS = 5.0
 _CLIENT = ("--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000")
 _WAITS, _SYNCED = "Waiting for caches to sync", "Caches are synced"
 
@@ -140,7 +139,7 @@ class Companions:
 
     async def _run(self, command: Command, stack: AsyncExitStack) -> Process:
         process = await Process.start(command)
-        stack.push_async_callback(process.stop, grace_seconds=_GRACE_SECONDS)
+        stack.push_async_callback(process.stop, grace_seconds=GRACE_SECONDS)
         self._end_the_run_with(process, stack)
         return process
 
@@ -161,7 +160,7 @@ class Companions:
             said = command.log.read_bytes()[before:].decode(errors="replace")
             return said.count(_SYNCED) >= max(said.count(_WAITS), controllers.count(",") + 1)
 
-        await process.ready(synced, limit_seconds=_READY_SECONDS)
+        await process.ready(synced, limit_seconds=READY_SECONDS)
 
     def _keys(self, names: Sequence[str]) -> list[str]:
         """Flags that name the files which some of them need."""
@@ -177,7 +176,7 @@ class Companions:
         def command(port: int) -> Command:
             return self._command(SCHEDULER, program, "--bind-address=127.0.0.1", f"--secure-port={port}", *_CLIENT)
 
-        server = Server(command=command, ready=_answers_ready, grace_seconds=_GRACE_SECONDS)
+        server = Server(command=command, ready=_answers_ready, grace_seconds=GRACE_SECONDS)
         ((scheduler, _),) = await on_free_ports(self.stack, lambda: [(server, free_port())])
         self._end_the_run_with(scheduler, self.stack)
 
@@ -197,7 +196,7 @@ class Companions:
         async def are_ready() -> bool:
             return all(has_condition(truth.objects.get(("nodes", "", node["metadata"]["name"]), {}), "Ready") for node in nodes)
 
-        await process.ready(are_ready, limit_seconds=_READY_SECONDS)
+        await process.ready(are_ready, limit_seconds=READY_SECONDS)
         kind = await manifests.resource_type(nodes[0], api)
         for node in nodes:  # what node-lifecycle does for a Node that is ready
             await api.merge(kind, "", node["metadata"]["name"], {"spec": {"taints": None}})

@@ -1,5 +1,6 @@
 """Manifests from files and folders: CustomResourceDefinitions and samples, read, checked and applied.
 
+They are taken as people write them, and as `kubectl get -o yaml` prints them: what the API server gave an object is left out.
 Every refusal names the file and says what to do; the API server's answers are passed on in its own words.
 """
 
@@ -12,7 +13,9 @@ from typing import Any
 
 import yaml
 
-from staleproof.core.plan.manifest import Manifest
+from staleproof.core.operator.group_kind import GroupKind
+from staleproof.core.plan.manifest import Manifest, as_asked_for
+from staleproof.core.times import ESTABLISHED_SECONDS
 from staleproof.drive.cluster.api import Api, ApiError, ResourceType
 from staleproof.drive.cluster.truth import Truth
 from staleproof.errors import SetupError, UsageError
@@ -22,7 +25,6 @@ _CRD = "CustomResourceDefinition"
 _BUILDERS = (("kustomize", "build"), ("kubectl", "kustomize"))
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _KUSTOMIZE_GROUP = "kustomize.config.k8s.io"  # Flux has a kind Kustomization too, which is a primary like any other
-_ESTABLISHED_SECONDS = 30.0
 _GIVE_A_SCHEMA = (
     "; each version needs a schema, if only {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}, which "
     "lets everything pass"
@@ -128,10 +130,16 @@ def _documents(file: Path, option: str) -> Iterator[Manifest]:
 
 
 def _items(document: Any) -> list[Any]:  # noqa: ANN401  # whatever YAML holds
-    """What is in a v1 List, as `kubectl get -o yaml` prints one and `kubectl apply` takes it; any other document is alone."""
-    is_list = isinstance(document, dict) and (document.get("apiVersion"), document.get("kind")) == ("v1", "List")
-    items = document.get("items") if is_list else None
-    return items if isinstance(items, list) and items else [document]
+    """What is in a v1 List, as `kubectl get -o yaml` prints one, or in a list of one kind, as the API server answers with, whose
+    items need not say what they are; any other document is alone."""
+    said = document if isinstance(document, dict) else {}
+    kind, version, items = str(said.get("kind")), said.get("apiVersion"), said.get("items")
+    if not kind.endswith("List") or not isinstance(items, list) or not items or "name" in (said.get("metadata") or {}):
+        return [document]
+    if (version, kind) == ("v1", "List"):
+        return items
+    head = {"apiVersion": version, "kind": kind.removesuffix("List")}
+    return [head | each if isinstance(each, dict) else each for each in items]
 
 
 def _is_kustomize(document: Any, file: Path) -> bool:  # noqa: ANN401  # whatever YAML holds
@@ -150,7 +158,7 @@ def _object(document: Any, file: Path, option: str) -> Manifest:  # noqa: ANN401
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             missing.append("metadata.name")
         if not missing:
-            return document
+            return as_asked_for(document)
         raise UsageError(f"{option}: {file} is not a Kubernetes object: {', '.join(missing)} missing")
     raise UsageError(f"{option}: {file} holds a {type(document).__name__}, expected a Kubernetes object")
 
@@ -171,9 +179,9 @@ async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth) -> None:
             raise UsageError(f"the API server rejected {name_of(manifest)}: {err.message}{advice}") from err
         if manifest["kind"] == _CRD:
             resource = f"{manifest['spec']['names']['plural']}.{manifest['spec']['group']}"
-            if not await truth.watches(resource, limit_seconds=_ESTABLISHED_SECONDS):
+            if not await truth.watches(resource, limit_seconds=ESTABLISHED_SECONDS):
                 raise SetupError(
-                    f"{name_of(manifest)} was not established within {_ESTABLISHED_SECONDS:g} s; look at its conditions"
+                    f"{name_of(manifest)} was not established within {ESTABLISHED_SECONDS:g} s; look at its conditions"
                 )
 
 
@@ -190,7 +198,9 @@ async def resource_type(manifest: Manifest, api: Api) -> ResourceType:
         )
     raise UsageError(
         f"the API server does not know {manifest['apiVersion']} {manifest['kind']} (of {name_of(manifest)}); "
-        "give its CustomResourceDefinition with the option for them (--staleproof-crds, or --crds)"
+        "give its CustomResourceDefinition with the option for them (--staleproof-crds, or --crds). If the controller makes that "
+        "because of another object, give that object with the option for prerequisites (--staleproof-before, or --before), or name "
+        f"the primary (--staleproof-primary={GroupKind.of(manifest)}, or --primary), which makes all others prerequisites"
     )
 
 

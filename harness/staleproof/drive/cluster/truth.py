@@ -17,6 +17,7 @@ import msgspec
 
 from staleproof.core.history.entry import Broke, Committed, Entry
 from staleproof.core.history.resource_version import Revision, revision
+from staleproof.core.times import CATCH_UP_SECONDS, DIRECT_WATCH_SECONDS, RETRY_SECONDS
 from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.errors import SetupError
 
@@ -28,9 +29,6 @@ _SAME_STORAGE = frozenset({"events.events.k8s.io"})  # the core group's events, 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # holds the payload once more
 _NOT_YET = frozenset({404, 429, 503, 504})  # 404: a new CustomResourceDefinition is in discovery a moment before it is served
 _LIST_ATTEMPTS = 100
-_WATCH_SECONDS = 7 * 24 * 3600
-"""An API server ends a watch after 30 to 60 minutes unless asked for another time (`timeoutSeconds`, API reference). By then, the
-revision that a quiet watch on events could resume from is compacted: events have no bookmarks."""
 
 
 class Truth:
@@ -64,7 +62,7 @@ class Truth:
             await self.discover()
             if resource in self._watched:
                 return
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(RETRY_SECONDS)
 
     @property
     def resources(self) -> list[str]:
@@ -86,7 +84,7 @@ class Truth:
                 await self._news.wait_for(lambda: resource in self._watched)
         return resource in self._watched
 
-    async def caught_up(self, places: Collection[tuple[str, str]], *, limit_seconds: float = 30.0) -> None:
+    async def caught_up(self, places: Collection[tuple[str, str]], *, limit_seconds: float = CATCH_UP_SECONDS) -> None:
         """Wait until the watches have shown what consistent lists of these resources in these namespaces show now; in none: in all.
         SetupError when one did not within the limit."""
         for resource, namespace in sorted(place for place in places if place[0] in self._watched):
@@ -128,7 +126,7 @@ class Truth:
             except ApiError as err:
                 if err.code not in _NOT_YET or attempt + 1 == _LIST_ATTEMPTS:
                     raise SetupError(f"cannot list {kind.name}: {err}") from err
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(RETRY_SECONDS)
         found = {_key(kind, item): item for item in answer.get("items", [])}
         for key in [key for key in self.objects if key[0] == kind.name and key not in found]:
             self._take(kind, "DELETED", self.objects[key])
@@ -149,12 +147,12 @@ class Truth:
                 if isinstance(err, ApiError) and err.code == 404:
                     return  # its CustomResourceDefinition is gone
                 self._on_entry(Broke(at=time.monotonic(), where="truth", why=f"the direct watch on {kind.name} broke: {err}"))
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(RETRY_SECONDS)
                 start = await self._list(kind)
 
     async def _watch(self, kind: ResourceType, start: str) -> str:
         """One watch, to its end. Returns the resourceVersion to go on from."""
-        lasts = str(_WATCH_SECONDS)
+        lasts = str(DIRECT_WATCH_SECONDS)
         async with self._api.watch(kind.path(), resourceVersion=start, allowWatchBookmarks="true", timeoutSeconds=lasts) as body:
             rest = b""
             async for chunk in body.iter_any():

@@ -20,13 +20,13 @@ from docker.errors import DockerException, NotFound  # type: ignore[import-untyp
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.exceptions import ContainerConnectException
 
+from staleproof.core.times import KILL_SECONDS, OTHERS_GRACE_SECONDS
 from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.images import ImageRequest, digest_of, engine_errors, find_image, find_ryuk, in_short, reach_engine
 from staleproof.drive.process.program import Log, Program
 from staleproof.drive.process.reaper import RUN_LABEL, reap_containers, tell_sweeper, this_run
 from staleproof.errors import SetupError
 
-KILL_SECONDS = 10.0
 LOST = 255  # the exit code cannot be had: the engine went away, or somebody else removed the container
 A = TypeVar("A")
 R = TypeVar("R")
@@ -111,7 +111,7 @@ class Container(Program):
         if self.running:
             await asyncio.wrap_future(_in_thread(lambda: self._kill(number)))
 
-    async def stop(self, *, grace_seconds: float = 10.0) -> int:
+    async def stop(self, *, grace_seconds: float = OTHERS_GRACE_SECONDS) -> int:
         """With the signal that the image asks for, if it does, in place of TERM. The container is removed."""
         if self._stopped:
             return await self.wait()

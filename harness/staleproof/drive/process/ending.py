@@ -3,9 +3,7 @@
 import asyncio
 from typing import Any
 
-PATIENCE_SECONDS = 4.0
-"""So long an interrupted run stops things in order."""
-_AGAIN_SECONDS = 0.5
+from staleproof.core.times import CANCEL_SECONDS
 
 
 async def ended(task: asyncio.Task[Any], *, patience_seconds: float | None = None) -> None:
@@ -18,4 +16,4 @@ async def ended(task: asyncio.Task[Any], *, patience_seconds: float | None = Non
     await asyncio.wait({task}, timeout=patience_seconds)
     while not task.done():
         task.cancel()
-        await asyncio.wait({task}, timeout=_AGAIN_SECONDS)
+        await asyncio.wait({task}, timeout=CANCEL_SECONDS)

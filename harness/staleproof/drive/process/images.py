@@ -18,10 +18,10 @@ from docker.errors import APIError, DockerException, ImageNotFound  # type: igno
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.docker_client import DockerClient, get_docker_host
 
+from staleproof.core.times import ANSWER_SECONDS
 from staleproof.drive.process.address import is_loopback
 from staleproof.errors import SetupError, UsageError
 
-REQUEST_SECONDS = 60.0
 PROGRAM_FOLDER = "usr/local/bin"  # on the PATH that an engine gives to an image without one
 MADE_OF_LABEL = "staleproof.made-of"
 NOBODY = "65532:65532"  # what distroless calls nonroot
@@ -46,7 +46,7 @@ class Recipe:
     entrypoint: Sequence[str] = ()
 
 
-def reach_engine(*, instead: str, limit_seconds: float = REQUEST_SECONDS) -> DockerClient:
+def reach_engine(*, instead: str, limit_seconds: float = ANSWER_SECONDS) -> DockerClient:
     """A connection to the engine that the user's environment names; its `client` is to be closed. SetupError when no engine
     answers; the message says what to use `instead`."""
     host = get_docker_host() or "its usual socket"

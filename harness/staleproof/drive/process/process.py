@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from staleproof.core.times import OTHERS_GRACE_SECONDS
 from staleproof.drive.process.program import Log, Program
 from staleproof.errors import HarnessBug, SetupError
 
@@ -70,7 +71,7 @@ class Process(Program):
             raise HarnessBug(f"{self.command.name}: the leash of pid {self.pid} closed its report before it exited")
         return code
 
-    async def stop(self, *, grace_seconds: float = 10.0) -> int:
+    async def stop(self, *, grace_seconds: float = OTHERS_GRACE_SECONDS) -> int:
         # A paused program would not see TERM before CONT.
         self.signal(signal.SIGTERM)
         self.signal(signal.SIGCONT)
@@ -144,7 +145,7 @@ class Process(Program):
 
 
 @contextlib.asynccontextmanager
-async def run_process(command: Command, *, grace_seconds: float = 10.0) -> AsyncIterator[Process]:
+async def run_process(command: Command, *, grace_seconds: float = OTHERS_GRACE_SECONDS) -> AsyncIterator[Process]:
     """The started program, which is stopped when the block is left; SetupError when it cannot be started."""
     process = await Process.start(command)
     try:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
+from staleproof.core.times import OTHERS_GRACE_SECONDS, READY_POLL_SECONDS
 from staleproof.errors import SetupError
 
 Probe = Callable[[], Awaitable[bool]]
 IDENTITY = ("imageDigest", "imageLabels")
 _SHOWN_LINES = 20
-_PROBE_INTERVAL_SECONDS = 0.02
 _TAIL_BYTES = 64 * 1024
 
 
@@ -63,7 +63,7 @@ class Program(Protocol):
         """To all of it that can be reached: a process with its group, or a container's first process. Ignored when it is gone."""
         ...
 
-    async def stop(self, *, grace_seconds: float = 10.0) -> int:
+    async def stop(self, *, grace_seconds: float = OTHERS_GRACE_SECONDS) -> int:
         """TERM, wait, KILL; the exit code. Calling it again, or after an exit, changes nothing."""
         ...
 
@@ -113,7 +113,7 @@ class Program(Protocol):
 
 async def _until(probe: Probe) -> None:
     while not await probe():
-        await asyncio.sleep(_PROBE_INTERVAL_SECONDS)
+        await asyncio.sleep(READY_POLL_SECONDS)
 
 
 def _exit_text(code: int | None) -> str:

@@ -14,7 +14,9 @@ import sys
 import threading
 from contextlib import closing, suppress
 
-TRIES, AGAIN_SECONDS = 8, 0.5
+from staleproof.core.times import SWEEP_SECONDS
+
+TRIES = 8
 
 
 def main(label: str) -> None:
@@ -40,7 +42,7 @@ def sweep(label: str, left: int) -> None:
                     left -= 1
             if left <= 0:
                 return
-            threading.Event().wait(AGAIN_SECONDS)
+            threading.Event().wait(SWEEP_SECONDS)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from staleproof.core.times import LOOK_SECONDS
 from staleproof.drive.process.process import Command, run_process
 from staleproof.errors import SetupError, UsageError
 from staleproof.shipped import shipped
@@ -238,7 +239,7 @@ async def _run(command: Command, root: Path, seen: Callable[[list[str]], None]) 
                 if lines:
                     seen(lines)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(process.wait(), cache.POLL_SECONDS)
+                    await asyncio.wait_for(process.wait(), LOOK_SECONDS)
     if process.exit_code != 0:
         full = says_disk_full(process.last_lines(200)) or _no_room(root)
         raise SetupError(explain(process.account(), root, disk_full=full))

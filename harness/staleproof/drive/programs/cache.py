@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+from staleproof.core.times import LOOK_SECONDS
 from staleproof.errors import SetupError
 
 from .progress import Progress, working
 
 CACHE_VARIABLE = "STALEPROOF_CACHE_DIR"
-POLL_SECONDS = 0.2
 
 
 def cache_root(environment: Mapping[str, str]) -> Path:
@@ -39,7 +39,7 @@ async def locked(root: Path, entry: Path, progress: Progress, *, title: str) -> 
         if not _taken(lock):
             with working(progress, f"{title}: waiting for another process that builds"):
                 while not _taken(lock):
-                    await asyncio.sleep(POLL_SECONDS)
+                    await asyncio.sleep(LOOK_SECONDS)
         yield
     finally:
         os.close(lock)  # which gives the lock back

@@ -17,11 +17,11 @@ from staleproof.core.control import InstallPlan, Release, SeverStreams, Step
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.legality import Contract
 from staleproof.core.history.entry import Broke, Entry
+from staleproof.core.times import ANSWER_SECONDS, GRACE_SECONDS
 from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.process import Process
 from staleproof.errors import HarnessBug, SetupError
 
-COMMAND_SECONDS = 60.0
 _decode = msgspec.json.Decoder(Entry).decode
 
 
@@ -82,7 +82,7 @@ class Proxy:
         """
         try:
             answer = await command(self._session, self._control, method, name, body)
-            async with asyncio.timeout(COMMAND_SECONDS), self._news:
+            async with asyncio.timeout(ANSWER_SECONDS), self._news:
                 await self._news.wait_for(lambda: self._read >= answer["entries"] or self._lost)
         except (aiohttp.ClientError, TimeoutError) as err:
             raise SetupError(f"the proxy does not answer ({err or 'too late'}).\n{self.process.account()}") from err
@@ -103,7 +103,7 @@ class Proxy:
             why = "it ended its stream of entries"
         except (aiohttp.ClientError, msgspec.DecodeError) as err:
             why = str(err)
-        code = await self.process.stop(grace_seconds=5.0)  # a proxy that is not watched must not let traffic pass
+        code = await self.process.stop(grace_seconds=GRACE_SECONDS)  # a proxy that is not watched must not let traffic pass
         why = f"the proxy ended with code {code} ({why}); see {self.process.command.log}"
         on_entry(Broke(at=time.monotonic(), where="proxy", why=why))
         async with self._news:

@@ -18,15 +18,13 @@ from pathlib import Path
 import aiohttp
 
 from staleproof.core.history.entry import Entry
+from staleproof.core.times import GRACE_SECONDS, READY_SECONDS
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane import CONTROLLER, NO_TOKEN, RUNNER, ControlPlane
 from staleproof.drive.process.address import LOOPBACK, NEARBY, Reach
 from staleproof.drive.process.process import Command, Process, run_process
 from staleproof.drive.programs.cache import cache_root
 from staleproof.drive.proxy.client import Ports, Proxy
-
-START_SECONDS = 60.0
-_GRACE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class LoadingProxy:
         async def is_written() -> bool:
             return self._ready.exists()
 
-        await self.process.ready(is_written, limit_seconds=START_SECONDS)
+        await self.process.ready(is_written, limit_seconds=READY_SECONDS)
         found = json.loads(self._ready.read_bytes())
         return Ports(found["port"], found["controlPort"])
 
@@ -79,7 +77,7 @@ class LoadingProxy:
                 yield running
             finally:
                 reading.cancel()
-                await self.process.stop(grace_seconds=_GRACE_SECONDS)  # before its API server goes
+                await self.process.stop(grace_seconds=GRACE_SECONDS)  # before its API server goes
 
     @property
     def _ready(self) -> Path:
@@ -95,7 +93,7 @@ async def loading_proxy(folder: Path, *, log: Path) -> AsyncIterator[LoadingProx
         with _named_pipe(folder / "config") as (path, pipe):
             argv = (sys.executable, "-O", "-m", "staleproof.proxy_addons", str(path))
             command = Command(name="proxy", argv=argv, log=log, env=_keeps_bytecode(os.environ))
-            async with run_process(command, grace_seconds=_GRACE_SECONDS) as process:
+            async with run_process(command, grace_seconds=GRACE_SECONDS) as process:
                 yield LoadingProxy(process, folder, pipe)
     finally:
         shutil.rmtree(folder, ignore_errors=True)  # its CA's key and the tokens

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from staleproof.core.control import InstallPlan, Step
+from staleproof.core.times import ANSWER_SECONDS, PROBE_ANSWER_SECONDS
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.process.address import Address
 from staleproof.drive.process.process import Process
@@ -20,8 +21,8 @@ from staleproof.drive.proxy.client import ca_file, command
 from staleproof.drive.proxy.launch import loading_proxy
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
-_PROBE = aiohttp.ClientTimeout(total=5)
-_COMMAND = aiohttp.ClientTimeout(total=60)
+_PROBE = aiohttp.ClientTimeout(total=PROBE_ANSWER_SECONDS)
+_COMMAND = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
 _BROKEN = 3
 
 OnDisconnect = Literal["heal", "exit", "nothing"]

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from staleproof.core.plan.masking import reference_to
 from staleproof.core.plan.plan import Subject
+from staleproof.core.times import GRACE_SECONDS
 from staleproof.drive.cluster.access import not_inherited
 from staleproof.drive.process.address import LOOPBACK
 from staleproof.drive.process.process import Command, Process, run_process
 from staleproof.errors import SetupError
 
 KUBECONFIG = "{kubeconfig}"
-GRACE_SECONDS = 5.0
 _SHORTEST_SECRET = 8
 
 

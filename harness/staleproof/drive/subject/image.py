@@ -11,13 +11,14 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from staleproof.core.plan.plan import Subject
+from staleproof.core.times import GRACE_SECONDS
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.cluster.control_plane.plane import CONTROLLER, kubeconfig
 from staleproof.drive.process.container import Container, ContainerCommand
 from staleproof.drive.process.images import ImageRequest, reach_engine
 from staleproof.drive.process.network import Network, find_network
 from staleproof.drive.subject import in_cluster
-from staleproof.drive.subject.controller import GRACE_SECONDS, KUBECONFIG, environment_of
+from staleproof.drive.subject.controller import KUBECONFIG, environment_of
 from staleproof.errors import SetupError, UsageError
 
 KUBECONFIG_INSIDE = "/staleproof/kubeconfig"

@@ -14,6 +14,7 @@ import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
 from staleproof.core.history.entry import Metrics, Sample
+from staleproof.core.times import METRICS_ANSWER_SECONDS
 from staleproof.drive.process.address import LOOPBACK, is_loopback
 from staleproof.errors import UsageError
 
@@ -29,7 +30,6 @@ INSIDE = (
     " They are read through a port of its container that is published, so it must serve them on all addresses (:8080) and not on "
     "127.0.0.1 alone; --controller-network host does without that."
 )
-READ_SECONDS = 2.0
 
 
 class Unreadable(Exception):
@@ -74,7 +74,7 @@ class Endpoint:
     async def _text(self) -> str:
         """Over a connection of its own: that of the reading before may have been to another life of the controller."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        timeout = aiohttp.ClientTimeout(total=READ_SECONDS)
+        timeout = aiohttp.ClientTimeout(total=METRICS_ANSWER_SECONDS)
         try:
             async with (
                 aiohttp.ClientSession(headers=headers, timeout=timeout) as session,
@@ -84,7 +84,7 @@ class Endpoint:
                     raise Unreadable(f"it answers {response.status} {response.reason}")
                 return await response.text(errors="replace")
         except TimeoutError as err:
-            raise Unreadable(f"it does not answer within {READ_SECONDS:g} s") from err
+            raise Unreadable(f"it does not answer within {METRICS_ANSWER_SECONDS:g} s") from err
         except (aiohttp.ClientError, OSError) as err:
             raise Unreadable(str(err) or type(err).__name__) from err
 

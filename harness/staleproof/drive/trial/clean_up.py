@@ -5,13 +5,12 @@ import time
 from collections.abc import Sequence
 
 from staleproof.core.history.scope import Scope
+from staleproof.core.times import BRIEF_LIMIT_SECONDS, CLEAN_UP_IDLE_SECONDS, NAME_FREE_SECONDS
 from staleproof.drive.cluster.api import JSON, NAMESPACES, ApiError
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.trial.environment import Environment
 
 _LEFT_ALONE = frozenset({"events", "serviceaccounts"})
-_REST_SECONDS = 0.06
-_GONE_SECONDS = 5.0
 
 
 async def clean_up(environment: Environment, scope: Scope, primaries: Sequence[str]) -> None:
@@ -29,14 +28,16 @@ async def clean_up(environment: Environment, scope: Scope, primaries: Sequence[s
             if (resource in primaries) is is_primary and not stays:
                 await _remove(environment, resource, namespace, obj)
         if is_primary:
-            await environment.bus.until_idle(_REST_SECONDS, limit_seconds=2.0)
+            await environment.bus.until_idle(CLEAN_UP_IDLE_SECONDS, limit_seconds=BRIEF_LIMIT_SECONDS)
     environment.over.add(scope.namespace)
     if environment.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
         await environment.api.delete(NAMESPACES, "", scope.namespace)
         if environment.shows_namespaces and not environment.is_users_cluster:
             await _finish(environment, scope.namespace)
     if scope.has_fixed_names:
-        await environment.bus.until(lambda now: not any(_elsewhere(environment, scope)), limit_seconds=_GONE_SECONDS)
+        await environment.bus.until(
+            lambda now: all(key[1] == scope.namespace for key, _ in _left(environment, scope)), limit_seconds=NAME_FREE_SECONDS
+        )
 
 
 async def _finish(environment: Environment, namespace: str) -> None:
@@ -48,10 +49,6 @@ async def _finish(environment: Environment, namespace: str) -> None:
 
 def _left(environment: Environment, scope: Scope) -> list[tuple[Key, JSON]]:
     return sorted(scope.mine(environment.truth.objects).items(), key=lambda each: each[0])
-
-
-def _elsewhere(environment: Environment, scope: Scope) -> list[Key]:
-    return [key for key, _ in _left(environment, scope) if key[1] != scope.namespace]
 
 
 async def _remove(environment: Environment, resource: str, namespace: str, obj: JSON) -> None:

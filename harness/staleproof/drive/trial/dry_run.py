@@ -8,19 +8,18 @@ from contextlib import asynccontextmanager
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.step import Apply
+from staleproof.core.times import BRIEF_LIMIT_SECONDS, IDLE_SECONDS
 from staleproof.drive.cluster.api import ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.placing import place
-from staleproof.drive.trial.prerequisites import put
+from staleproof.drive.trial.prerequisites import introduce, put
 from staleproof.drive.trial.workload import is_unserved, once_served
 from staleproof.errors import UsageError
 
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 _AT_ONCE = 16
-_REST_SECONDS, _REST_LIMIT_SECONDS = 0.25, 2.0
-"""The sample is taken away once the controller has done what it does for it, so that nothing is made after that."""
 _UNSURE = (404, 409, 429)
 """Answers that tell nothing of what was asked for: the object is gone, others write it too, or there is too much to do."""
 
@@ -112,6 +111,7 @@ async def _placed(
 ) -> AsyncIterator[tuple[ResourceType, str, str]]:
     """The sample with what it needs, in a namespace of its own that goes with it; its type, the namespace, and its name there.
     UsageError when the API server refuses one of them."""
+    await introduce(environment, [sample], before)
     kind = await resource_type(sample, environment.api)
     scope, there = await place(environment, [Apply(object=sample)], before)
     namespace, name = there.namespace, there.name(kind.kind, sample["metadata"]["name"])
@@ -124,7 +124,7 @@ async def _placed(
             raise UsageError(f"the API server rejected {name_of(sample)}: {err.message}") from err
         yield kind, namespace, name
     finally:
-        await environment.bus.until_idle(_REST_SECONDS, limit_seconds=_REST_LIMIT_SECONDS)
+        await environment.bus.until_idle(IDLE_SECONDS, limit_seconds=BRIEF_LIMIT_SECONDS)
         await clean_up(environment, scope, [kind.name])
 
 

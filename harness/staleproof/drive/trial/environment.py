@@ -13,6 +13,7 @@ from staleproof.core.operator.companion import ROOT_CA
 from staleproof.core.operator.webhooks import without_admission
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Subject
+from staleproof.core.times import DELETED_SECONDS, GIVEN_SECONDS, OPENS_WATCH_SECONDS
 from staleproof.drive.cluster import manifests
 from staleproof.drive.cluster.api import NAMESPACES, Api, ApiError, connect
 from staleproof.drive.cluster.companions import Companions, companions
@@ -24,9 +25,9 @@ from staleproof.drive.process.address import NEARBY
 from staleproof.drive.process.private import private_folder
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.proxy.launch import loading_proxy
-from staleproof.drive.subject.webhooks import told_calls, webhooks_in
+from staleproof.drive.subject.webhooks import Calls, calls_in, told_calls, webhooks_in
 from staleproof.drive.trial.event_bus import EventBus
-from staleproof.drive.trial.lives import OPENS_WATCH_SECONDS, Lives, title
+from staleproof.drive.trial.lives import Lives, title
 from staleproof.drive.trial.refusals import Refusals
 from staleproof.errors import SetupError, UsageError
 
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 _LOGS = "controller.log", "proxy.log"
 _GIVEN = {"serviceaccount": ("serviceaccounts", "default"), ROOT_CA: ("configmaps", "kube-root-ca.crt")}
 """What companions put into each namespace. A trial begins with it, so that it makes no difference when it comes."""
-_GIVEN_SECONDS = 5.0
-_GONE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +103,17 @@ class Environment:
 
     async def count_calls(self) -> None:
         """Have reports say how often the API server has called the controller's webhooks."""
-        if self.lives.webhooks is not None and not self.is_users_cluster:
-            self.description["webhooks"] = told_calls(await self.api.metrics()) or "never called"
+        if self.has_webhooks and not self.is_users_cluster:
+            self.description["webhooks"] = told_calls(await self.webhook_calls()) or "never called"
+
+    async def webhook_calls(self) -> dict[str, Calls]:
+        """How often the API server has called which of the controller's webhooks."""
+        return calls_in(await self.api.metrics())
+
+    @property
+    def has_webhooks(self) -> bool:
+        """Whether the controller has webhooks that an API server is to call."""
+        return self.lives.webhooks is not None and self.lives.webhooks.are_called
 
     @property
     def is_users_cluster(self) -> bool:
@@ -115,9 +123,10 @@ class Environment:
     @property
     def applied(self) -> list[Manifest]:
         """What is applied first, with the controller's own webhooks where it serves them, if they can be called."""
-        if self.lives.webhooks is None or self.is_users_cluster:
+        webhooks = self.lives.webhooks
+        if webhooks is None or not webhooks.are_called or self.is_users_cluster:
             return without_admission(self.options.manifests)
-        return self.lives.webhooks.led(self.options.manifests)
+        return webhooks.led(self.options.manifests)
 
     @property
     def ends_namespaces(self) -> bool:
@@ -149,7 +158,7 @@ class Environment:
         except ApiError as err:
             raise SetupError(f"cannot create the namespace {name}: {err}") from err
         given = {(resource, name, each) for who, (resource, each) in _GIVEN.items() if who in self.options.companions}
-        await self.bus.until(lambda now: given <= self.truth.objects.keys(), limit_seconds=_GIVEN_SECONDS)
+        await self.bus.until(lambda now: given <= self.truth.objects.keys(), limit_seconds=GIVEN_SECONDS)
 
     @property
     def logs(self) -> tuple[Path, Path]:
@@ -162,11 +171,9 @@ class Environment:
         would be taken for what it does in the next trial. One that does not go is not waited for again."""
         if self.ends_namespaces:
             if self.shows_namespaces:
-                await self.bus.until(lambda now: not self._has_others(), limit_seconds=_GONE_SECONDS)
+                keys = {(NAMESPACES.name, "", namespace) for namespace in self.over}
+                await self.bus.until(lambda now: keys.isdisjoint(self.truth.objects), limit_seconds=DELETED_SECONDS)
             self.over.clear()
-
-    def _has_others(self) -> bool:
-        return any((NAMESPACES.name, "", namespace) in self.truth.objects for namespace in self.over)
 
     async def _close(self) -> None:
         """Stop the controller; leave nothing secret in the logs."""

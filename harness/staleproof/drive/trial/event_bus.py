@@ -11,13 +11,11 @@ from contextlib import suppress
 from staleproof.core.history.activity import Activity
 from staleproof.core.history.entry import Broke, Entry
 from staleproof.core.history.scope import Scope
+from staleproof.core.times import POLL_SECONDS
 from staleproof.drive.trial.recorder import Recorder
 
 Condition = Callable[[float], bool | float]
 """Given the time, it says yes (True), no (False: only an entry can change that), or when to ask again (a time)."""
-
-POLL_SECONDS = 0.05
-"""How soon a condition is asked again if something else than an entry or a known time can make it true."""
 
 
 class EventBus:

@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING
 
 from staleproof.core.history.entry import Broke, Exited, Started
 from staleproof.core.plan.plan import Subject
+from staleproof.core.times import (
+    AT_MOST_NEEDED_SECONDS,
+    BEGUN_AGAIN_IDLE_SECONDS,
+    BEGUN_IDLE_SECONDS,
+    POLL_SECONDS,
+)
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.cluster.leases import Leases, release
@@ -22,7 +28,7 @@ from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.subject.controller import controller_process, filled, secret_values
 from staleproof.drive.subject.metrics import INSIDE, METRICS_PORT, OPTION, Endpoint, Unreadable, endpoint
 from staleproof.drive.subject.webhooks import Webhooks
-from staleproof.drive.trial.event_bus import POLL_SECONDS, EventBus
+from staleproof.drive.trial.event_bus import EventBus
 from staleproof.drive.trial.first_contact import FirstContact
 from staleproof.drive.trial.refusals import Refusals
 from staleproof.drive.trial.supervision import MOST_EXITS, supervisor_wait
@@ -31,11 +37,8 @@ from staleproof.errors import HarnessBug, SetupError, UsageError
 if TYPE_CHECKING:
     from staleproof.drive.process.network import Network
 
-OPENS_WATCH_SECONDS = 30.0
-_READY_IDLE_SECONDS, _AGAIN_IDLE_SECONDS = 0.3, 0.1
 _LOG_LINES, _LOG_WIDTH = 40, 300
 """So much of a log tells of an exit: a panic of Go comes before a page of stack."""
-_REST_LIMIT_SECONDS = 100.0  # client-go waits up to a minute after several 410s
 
 
 class ControllerExited(SetupError):
@@ -217,7 +220,7 @@ class Lives:
         since = self.bus.activity.idle_since(now)
         if since is None:
             return now + POLL_SECONDS
-        due = since + (_AGAIN_IDLE_SECONDS if self.bus.activity.watches_again else _READY_IDLE_SECONDS)
+        due = since + (BEGUN_AGAIN_IDLE_SECONDS if self.bus.activity.watches_again else BEGUN_IDLE_SECONDS)
         return now >= due or due
 
     def _is_hopeless(self, exits: int) -> bool:
@@ -297,7 +300,7 @@ class Lives:
                 why = err
             if time.monotonic() >= end or not controller.running:
                 break
-            await self.bus.until(lambda now: False, limit_seconds=_READY_IDLE_SECONDS)
+            await self.bus.until(lambda now: False, limit_seconds=BEGUN_IDLE_SECONDS)
         raise SetupError(
             f"{OPTION}: no metrics at {source.url} within {self.start_seconds:g} s: {why}. Does the controller serve them "
             f"there? {METRICS_PORT} stands for a free port ({self.metrics_port}), in the URL and in the controller's command, "
@@ -308,8 +311,8 @@ class Lives:
         """Wait for what an earlier trial left the controller to do. If it does not come to rest, it spoils the next trial."""
         if self.bus.activity.namespace:  # else it has been watched since the clean-up began
             self.bus.activity.begin("", time.monotonic())
-        if not await self.bus.until_idle(_AGAIN_IDLE_SECONDS, limit_seconds=_REST_LIMIT_SECONDS):
-            why = f"the controller was still busy {_REST_LIMIT_SECONDS:g} s after the trial before this one"
+        if not await self.bus.until_idle(BEGUN_AGAIN_IDLE_SECONDS, limit_seconds=AT_MOST_NEEDED_SECONDS):
+            why = f"the controller was still busy {AT_MOST_NEEDED_SECONDS:g} s after the trial before this one"
             self.bus.take(Broke(at=time.monotonic(), where="runner", why=why))
 
     @property

@@ -2,9 +2,11 @@
 
 import uuid
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from staleproof.core.history.scope import Scope
 from staleproof.core.operator.prerequisite import Placement, placement
+from staleproof.core.operator.unique import hosts
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.step import Apply, Step
 from staleproof.drive.cluster.api import ApiError, ResourceType
@@ -18,13 +20,18 @@ _REFUSED = (400, 403, 422)
 
 
 async def place(
-    environment: Environment, steps: Sequence[Step], before: Sequence[Manifest], kept_names: Collection[str] = ()
+    environment: Environment,
+    steps: Sequence[Step],
+    before: Sequence[Manifest],
+    kept_names: Collection[str] = (),
+    own_hosts: Collection[str] = (),
 ) -> tuple[Scope, Placement]:
     """A place for this workload and what it needs. What happens is followed from now on, so that what becomes the trial's is known;
     the namespace is not there yet.
 
     A cluster-scoped primary is given a name of its own, unless it may not have another than the plan's, or is to keep that
-    (`kept_names`, as in `core.plan.plan`). UsageError when the API server does not know one of the kinds.
+    (`kept_names`, as in `core.plan.plan`). Host names that are to be its own (`own_hosts`) get the trial's mark. UsageError when
+    the API server does not know one of the kinds.
     """
     namespace, mark = f"staleproof-{_token()}", f"-{_token()}"
     called: dict[tuple[str, str], str] = {}
@@ -38,8 +45,11 @@ async def place(
         if not is_kept and await _may_be_called(environment, kind, manifest, f"{name}{mark}"):
             called[kind.kind, name] = f"{name}{mark}"
         primaries.append((kind.name, called.get((kind.kind, name), name)))
-    scope = environment.bus.scope = Scope(namespace, primaries, mark if called else "")
-    return scope, placement(steps, before, namespace, called, is_nowhere=bool(primaries) and not namespaced)
+    there = placement(steps, before, namespace, called, is_nowhere=bool(primaries) and not namespaced)
+    if own := set(own_hosts) & {host for step in steps if isinstance(step, Apply) for host in hosts(step.object)}:
+        there = replace(there, hosts=frozenset(own_hosts), mark=mark)
+    scope = environment.bus.scope = Scope(namespace, primaries, mark if called or own else "")
+    return scope, there
 
 
 def _token() -> str:

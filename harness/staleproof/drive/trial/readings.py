@@ -4,12 +4,9 @@ import asyncio
 import time
 
 from staleproof.core.history.entry import Continued, Entry, Exited, FaultClosed, FaultOpened, Released, Started, Stopped
+from staleproof.core.times import METRICS_SECONDS, RETRY_SECONDS, UNTIL_DUE_SECONDS
 from staleproof.drive.subject.metrics import Endpoint, Unreadable
 from staleproof.drive.trial.event_bus import EventBus
-
-EVERY_SECONDS = 1.0
-_AGAIN_SECONDS = 0.1
-_DAY_SECONDS = 86400.0
 
 
 class Readings:
@@ -64,11 +61,11 @@ class Readings:
     async def follow(self) -> None:
         """Read whenever it is due, until the proxy is gone."""
         while self._source is not None and not self._bus.dead:
-            if await self._bus.until(self._due, limit_seconds=_DAY_SECONDS):
+            if await self._bus.until(self._due, limit_seconds=UNTIL_DUE_SECONDS):
                 await self.take()
 
     def _due(self, now: float) -> bool | float:
         if not self._runs or not (self._is_unread or self._open):
             return False
-        due = self._tried_at + (_AGAIN_SECONDS if self._is_unread else EVERY_SECONDS)
+        due = self._tried_at + (RETRY_SECONDS if self._is_unread else METRICS_SECONDS)
         return True if now >= due else due

@@ -23,16 +23,17 @@ from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import encode as encode_plan
-from staleproof.core.plan.step import describe
+from staleproof.core.plan.step import Apply, describe
+from staleproof.core.times import AT_MOST_NEEDED_SECONDS, LOOKING_FACTOR, MARGIN_SECONDS, POLL_SECONDS, SURE_SECONDS
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.process import logs
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.event_bus import POLL_SECONDS, Condition
+from staleproof.drive.trial.event_bus import Condition
 from staleproof.drive.trial.placing import place
-from staleproof.drive.trial.prerequisites import Given, furnish, without
+from staleproof.drive.trial.prerequisites import Given, furnish, introduce, without
 from staleproof.drive.trial.probe import Probe, see_whether_it_works
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
@@ -40,14 +41,9 @@ from staleproof.drive.trial.recorder import Recorder
 from staleproof.drive.trial.workload import Unserved, Vanished, Workload, primaries_of
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
-_MARGIN_SECONDS = 1.0
 _MOST_DOUBTS = 20
 """How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
-_SURE_SECONDS = 2.0
-"""How long the controller may do nothing before a step is over in which no fault has opened yet, while it lacks what the references
-came to: that will come, and the machine may be busier than it was when the controller's pauses were learnt."""
-_PART = 10.0
-"""To look at all that was recorded takes so small a part of the time at most."""
+
 Live = Mapping[Key, JSON]
 """What there is of a trial, as its history tells of it, but for what was given and is as it was."""
 Converged = Callable[[Live], str]
@@ -80,7 +76,7 @@ class TrialSpec:
         reached: when a step is over without a further wait; None waits for the controller's pauses in each of them, and at the end.
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
-            that has not converged at the deadline gets them, if they are no more than `most_seconds`.
+            that has not converged at the deadline gets them, up to `AT_MOST_NEEDED_SECONDS`.
         patience: how much longer what is missing is waited for; None: no longer.
         probe: how to see whether the controller still works, where the trial leaves that open; None: nobody looks.
         lasts: the seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
@@ -96,7 +92,6 @@ class TrialSpec:
     reached: Reached | None = None
     deadline_seconds: float | None = None
     may_need: Callable[[History], float] | None = None
-    most_seconds: float = 0.0
     patience: Patience | None = None
     probe: Probe | None = None
     lasts: Sequence[float] = ()
@@ -112,8 +107,9 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     """
     plan, bus = spec.plan, environment.bus
     await environment.controller_ready(fresh=plan.fresh)
-    primaries, before = await _primaries(plan, environment), spec.before or plan.before
-    scope, there = await place(environment, plan.steps, before, plan.kept_names)
+    before = spec.before or plan.before
+    primaries = await _primaries(plan, before, environment)
+    scope, there = await place(environment, plan.steps, before, plan.kept_names, plan.own_hosts)
     given = await _furnished(environment, before, scope, there)
     spec.folder.mkdir(parents=True, exist_ok=True)
     (spec.folder / "plan.json").write_bytes(encode_plan(plan))
@@ -148,8 +144,9 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     return history
 
 
-async def _primaries(plan: Plan, environment: Environment) -> list[tuple[str, str]]:
-    """Resource and name of everything that the workload applies."""
+async def _primaries(plan: Plan, before: Sequence[Manifest], environment: Environment) -> list[tuple[str, str]]:
+    """Resource and name of everything that the workload applies; `before` may bring its kind."""
+    await introduce(environment, [step.object for step in plan.steps if isinstance(step, Apply)], before)
     found = [
         ({"apiVersion": version, "kind": kind, "metadata": {"name": name}}, name) for version, kind, name in primaries_of(plan)
     ]
@@ -194,6 +191,7 @@ class _Run:
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
         self._namespace, self._settle = recorder.header.namespace, spec.plan.settle
         self._process_faults = ProcessFaults(environment.lives, environment.bus, spec.plan.faults)
+        may_lack_children = bool(spec.plan.faults) or spec.role == "slept"  # those that a step is about may never come
         self._workload = Workload(
             environment.api,
             environment.truth,
@@ -201,7 +199,7 @@ class _Run:
             self._bus,
             where,
             self._process_faults.give_way,
-            child_seconds=0.0 if _may_lack_children(spec) else self._settle.limit_seconds,
+            child_seconds=0.0 if may_lack_children else self._settle.limit_seconds,
         )
         self._readings = Readings(environment.lives.endpoint, self._bus)
         self._is_unserved = False
@@ -410,7 +408,7 @@ class _Run:
             if now < max(due, looks_again):
                 return max(due, looks_again)
             known[since] = patience.missing(self._recorder.so_far())
-            looks_again = now + _PART * (time.monotonic() - now)
+            looks_again = now + LOOKING_FACTOR * (time.monotonic() - now)
             return not known[since]
 
         await self._bus.until(is_there, limit_seconds=left)
@@ -426,7 +424,7 @@ class _Run:
     def _more_seconds(self, waited: float) -> float:
         """How much longer to wait for convergence; 0 if the controller had its time, or would need more than it is given."""
         needed = self._spec.may_need(self._recorder.so_far()) if self._spec.may_need else 0.0
-        return max(0.0, needed + _MARGIN_SECONDS - waited) if waited < needed <= self._spec.most_seconds else 0.0
+        return max(0.0, needed + MARGIN_SECONDS - waited) if waited < needed <= AT_MOST_NEEDED_SECONDS else 0.0
 
     async def _sweep(self) -> None:
         """Do what the pod garbage collector does in a cluster: finish deletions that were broken off between their two steps.
@@ -445,15 +443,10 @@ class _Run:
                     await self._environment.api.delete(kind, namespace, name, now=True)
 
 
-def _may_lack_children(spec: TrialSpec) -> bool:
-    """Whether a child that a step is about may never come: because of a fault, or of a step that is left out."""
-    return bool(spec.plan.faults) or spec.role == "slept"
-
-
 def pause_seconds(plan: Plan, number: int) -> float:
     """How long the controller may do nothing before a step is over that lacks what the references came to."""
     is_calm = all(fault.window.from_step > number for fault in plan.faults)
-    return max(plan.settle.idle_seconds, _SURE_SECONDS) if is_calm else plan.settle.idle_seconds
+    return max(plan.settle.idle_seconds, SURE_SECONDS) if is_calm else plan.settle.idle_seconds
 
 
 def closes_with(plan: Plan, number: int) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from staleproof.core.history.resource_version import revision
 from staleproof.core.operator.ownership import owner_of
 from staleproof.core.operator.prerequisite import Placement
-from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.manifest import GIVEN, Target
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
     TOUCHED,
@@ -27,6 +27,7 @@ from staleproof.core.plan.step import (
     Touch,
     describe,
 )
+from staleproof.core.times import DELETED_SECONDS, RESYNC_SECONDS, WEBHOOK_RETRY_SECONDS, WEBHOOK_SECONDS
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key, Truth
@@ -34,26 +35,9 @@ from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.errors import SetupError, UsageError
 
-_GIVEN = frozenset(
-    {
-        "uid",
-        "resourceVersion",
-        "creationTimestamp",
-        "generation",
-        "managedFields",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "selfLink",
-    }
-)
-"""Metadata that the API server gives an object."""
 _OF_ITS_OWNER = frozenset({"ownerReferences", "labels", "annotations", "generateName", "finalizers"})
 """Metadata by which an object belongs to what made it, or is found by it."""
-_GONE_SECONDS = 10.0
 _NOT_FOUND, _SERVER_ERROR = 404, 500
-_WEBHOOK_SECONDS = 30.0
-"""How long a webhook may not answer; a controller that was just started serves its own within seconds."""
-_AGAIN_SECONDS = 0.25
 _NO_WEBHOOK = re.compile(r"failed calling webhook|conversion webhook for .* failed")
 """As kube-apiserver says that it could not ask one (apiserver/pkg/admission/plugin/webhook, apiextensions-apiserver's conversion);
 one that answers and says no is "admission webhook … denied the request"."""
@@ -97,7 +81,7 @@ async def once_served(
         Unserved: a webhook does not answer, for longer than the start of a program takes.
         ApiError: the API server refuses for any other reason.
     """
-    end = time.monotonic() + _WEBHOOK_SECONDS
+    end = time.monotonic() + WEBHOOK_SECONDS
     while True:
         try:
             await call()
@@ -107,10 +91,10 @@ async def once_served(
                 raise
             if time.monotonic() >= end:
                 advice = _ADVICE if _WRONG_CERTIFICATE not in err.message else _CERTIFICATE_ADVICE
-                raise Unserved(f"{told}: the API server answered {err}, for {_WEBHOOK_SECONDS:g} s. {advice}") from err
+                raise Unserved(f"{told}: the API server answered {err}, for {WEBHOOK_SECONDS:g} s. {advice}") from err
         if on_unserved is not None:
             await on_unserved()
-        await bus.until(lambda now: False, limit_seconds=_AGAIN_SECONDS)
+        await bus.until(lambda now: False, limit_seconds=WEBHOOK_RETRY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +159,9 @@ class Workload:
         def gone(now: float) -> bool:
             return "deletionTimestamp" not in self.truth.objects.get(key, {}).get("metadata", {})
 
-        await self.bus.until(gone, limit_seconds=_GONE_SECONDS)
+        await self.bus.until(gone, limit_seconds=DELETED_SECONDS)
 
-    async def resync(self, resource: str, *, limit_seconds: float = 60.0) -> bool:
+    async def resync(self, resource: str, *, limit_seconds: float = RESYNC_SECONDS) -> bool:
         """End the controller's watches of the resource with 410 and wait until it watches again; whether it does."""
         before = self._streams(resource)
         if await self.proxy.expire(resource) == 0:
@@ -251,8 +235,8 @@ class Workload:
         namespace = _where(child)
         key = (kind.name, namespace, child["metadata"]["name"])
         await self.api.delete(kind, namespace, child["metadata"]["name"], now=True)
-        if not await self.bus.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=_GONE_SECONDS):
-            raise SetupError(f"{name_of(child)} was deleted and is still there after {_GONE_SECONDS:g} s; has it a finalizer?")
+        if not await self.bus.until(lambda now: self._uid(key) != child["metadata"]["uid"], limit_seconds=DELETED_SECONDS):
+            raise SetupError(f"{name_of(child)} was deleted and is still there after {DELETED_SECONDS:g} s; has it a finalizer?")
         try:
             self._wrote(kind, await self.api.call("POST", kind.path(namespace), again))
         except ApiError as err:
@@ -288,7 +272,7 @@ def is_unserved(error: ApiError) -> bool:
 
 def _again(obj: JSON, *, owner: JSON | None = None) -> JSON:
     """The same object, to be created anew; for an `owner`, it is that one's alone, as if it had never been another's."""
-    left_out = _GIVEN if owner is None else _GIVEN | _OF_ITS_OWNER
+    left_out = GIVEN if owner is None else GIVEN | _OF_ITS_OWNER
     metadata = {key: value for key, value in obj["metadata"].items() if key not in left_out}
     if owner is not None:
         known = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "controller": True}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from staleproof.assess.learn.observations import Role, keep, keep_roles, recall, recall_roles
 from staleproof.core.plan.plan import Subject
-from staleproof.draw.mutations import Mutations
+from staleproof.draw.mutations.allowed import Mutations
 
 from ...draw.seen import sample, widgets
 

@@ -2,12 +2,13 @@
 
 import pytest
 
+from staleproof.checks.but_for import in_alike
 from staleproof.checks.deeds.claims import (
     OBSERVED,
     acted_before,
     acted_on_children,
     asked_on_others,
-    fewest_when_ready,
+    children_when_ready,
     first_ready,
     observed_claims,
     ready,
@@ -111,9 +112,11 @@ CHILDREN = {
 
 
 @pytest.mark.parametrize(("script", "fewest"), CHILDREN.values(), ids=CHILDREN)
-def test_how_many_children_there_were_when_references_were_ready(script: Workload, fewest: dict[str, int]) -> None:
+def test_how_many_children_there_were_when_another_run_was_ready(script: Workload, fewest: dict[str, int]) -> None:
     found = Trial(trial().wants(2).ends(), two_references(script))
     of = object_history(found).objects["ns-uid-1"]
+    expected = {Role("Widget/w", "pods", stem): count for stem, count in fewest.items()}
 
-    assert fewest_when_ready(found, of, "Ready", 1) == {Role("Widget/w", "pods", stem): count for stem, count in fewest.items()}
+    assert [*in_alike(found, lambda run: children_when_ready(run, of, "Ready", 1))] == [expected, expected]
     assert first_ready(found, of, "Ready", 1) is None
+    assert children_when_ready(found, of, "Ready", 1) == {}

@@ -3,7 +3,7 @@
 from staleproof.checks.ends.rest import Cost, cost, rest
 from staleproof.checks.trial import Trial
 
-from ..rules.test_settles import again, settled
+from ..rules.pace.test_settles import again, settled
 
 
 def verbs(script_history: Trial) -> tuple[list[str], list[str], str]:

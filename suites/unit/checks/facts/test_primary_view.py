@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.primary_view import PrimaryView, owned_resources, primary_view
 from staleproof.checks.trial import Trial
 
@@ -60,8 +61,8 @@ def test_what_was_made_on_a_later_state_than_this_life_knows(script: Script, kno
 
 def test_the_primary_is_at_the_top_of_the_owners() -> None:
     script = Script(RESTART).applied("w").creates("rs", resource="replicasets.apps", generated="").creates("p", owner="rs")
-    then, _ = view(script.made("alone", owner="").creates("stray", owner=""))
-    found = [then.primary_of(script.uid(*each)) for each in (("p",), ("rs", "replicasets.apps"), ("alone",), ("w", WIDGETS))]
+    trial = Trial(script.made("alone", owner="").creates("stray", owner="").unfinished())
+    found = [primary_of(trial, script.uid(*each)) for each in (("p",), ("rs", "replicasets.apps"), ("alone",), ("w", WIDGETS))]
 
     assert [each and each.name for each in found] == ["w", "w", None, None]
-    assert owned_resources(Trial(script.unfinished())) == {(WIDGETS, "pods"), (WIDGETS, "replicasets.apps")}
+    assert owned_resources(trial) == {(WIDGETS, "pods"), (WIDGETS, "replicasets.apps")}

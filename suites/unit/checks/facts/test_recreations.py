@@ -54,9 +54,11 @@ def test_what_became_of_a_recreation(script: Script, happened: set[str]) -> None
 
 
 def test_a_list_in_place_of_the_other_is_late_when_it_shows_it() -> None:
-    (one,) = found(renewed(applied().dies()).lists(WIDGETS))
+    script = renewed(applied().dies()).lists(WIDGETS)
+    trial = Trial(script.unfinished())
+    (one,) = recreations(trial)
 
-    assert one.late in one.shown.values()
+    assert one.late == one.shown_at(trial, before=len(script.entries))
 
 
 def test_children_are_told_apart_by_the_incarnation_that_owns_them() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.checks.facts.shown_generations import Generations, shown_generations
+from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.trial import Trial
 
 from ..script import WIDGETS, Script, trial
@@ -33,14 +33,14 @@ def test_what_had_been_shown_in_the_end(script: Script, cached: int, known: int)
 
 
 def test_since_when_and_from_when() -> None:
-    levels = Generations()
-    levels.show(2, "u", 1)
-    levels.show(5, "u", 3)
-    levels.show(6, "u", 2)
-    levels.forget(8)
-    levels.show(9, "u", 2)
+    script = held().wants(3).let_go(WIDGETS)
+    third = len(script.entries) - 1
+    script.restarted()
+    start = len(script.entries)
+    found = shown_generations(Trial(script.gets("w", WIDGETS).lists(WIDGETS).unfinished()))
+    end, uid = len(script.entries), "ns-uid-1"
 
-    assert [levels.before(index, "u") for index in (2, 3, 6, 7, 9, 10)] == [0, 1, 3, 3, 0, 2]
-    assert [levels.reached("u", g, before=8) for g in (1, 2, 3, 4)] == [2, 5, 5, None]
-    assert [levels.reached("u", g, before=20) for g in (1, 2, 3)] == [9, 9, None]
-    assert [levels.rises("u", 2, after=after) for after in (0, 6, 10)] == [5, 9, None]
+    assert [found.cached.before(index, uid) for index in (third - 1, third, third + 1, start, end)] == [1, 2, 3, 0, 3]
+    assert [found.cached.reached(uid, generation, before=third + 1) for generation in (2, 3, 4)] == [third - 1, third, None]
+    assert [found.cached.reached(uid, 3, before=end), found.known.reached(uid, 3, before=end)] == [end - 1, start + 1]
+    assert [found.cached.rises(uid, 3, after=after) for after in (0, third + 1, end)] == [third, end - 1, None]

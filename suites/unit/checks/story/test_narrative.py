@@ -61,7 +61,7 @@ def test_one_cause_has_one_story_about_the_worst_that_it_did() -> None:
     }
     verdicts = [Verdict(slug, Outcome.FAIL, (finding,)) for slug, finding in found.items()]
 
-    assert [(each.headline, each.harm) for each in stories(verdicts, trial().ends())] == [
+    assert [(each.headline, each.summary) for each in stories(verdicts, trial().ends())] == [
         ("gone", "destroyed: one; it violates no-duplicate-create, too"),
         ("never", "stuck: other; it violates quiet-at-rest, too"),
     ]

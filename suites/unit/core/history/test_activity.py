@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 from msgspec import structs
 
-from staleproof.core.history.activity import MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS, Activity
+from staleproof.core.history.activity import Activity
 from staleproof.core.history.change import write_kind
 from staleproof.core.history.entry import (
     Closed,
@@ -27,6 +27,7 @@ from staleproof.core.history.entry import (
     Withheld,
 )
 from staleproof.core.history.resource_version import Revision
+from staleproof.core.times import MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
 
 from ..entries import NAMESPACE as NS
 from ..entries import answered, asked, changed, committed, delivered, wrote

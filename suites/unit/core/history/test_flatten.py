@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 
-from staleproof.core.history.flatten import flatten
+from staleproof.core.history.change import changed_paths
+from staleproof.core.history.flatten import apart, changed_fields, flatten
 
 PLACEHOLDERS = {"w-x7": "<name>"}
 TIMES = ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.123456Z", "2026-01-02T03:04:05.1+00:00"]
@@ -72,3 +75,22 @@ def test_flat(obj: dict[str, Any], expected: dict[str, object]) -> None:
 )
 def test_order_counts_in_the_spec_only(section: str, key: str, first: object, second: object, *, counts: bool) -> None:
     assert (flat({section: {key: [first, second]}}) != flat({section: {key: [second, first]}})) is counts
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 2) | st.sampled_from(["", "a"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.sampled_from(["spec", "status", "metadata"]), VALUES)
+
+
+@given(OBJECTS, OBJECTS)
+def test_what_two_objects_have_in_common_makes_no_difference(before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert changed_paths(*map(flat, apart(before, after))) == changed_paths(flat(before), flat(after))
+
+
+def test_a_field_has_changed_without_the_number_of_its_item() -> None:
+    before = {"spec": {"kept": 1, "gone": 2, "ports": [{"port": 1}, {"port": 2}]}}
+    after = {"spec": {"kept": 1, "ports": [{"port": 1}, {"port": 3}]}, "status": {"ready": True}}
+    assert changed_fields(before, after) == {"spec.gone", "spec.ports#", "spec.ports[].port", "status.ready"}

@@ -3,14 +3,15 @@
 import pytest
 
 from staleproof.core.fault import AnyFault, DelayStream, Expire, HoldStream, Reject, Restart, SeverStream
-from staleproof.draw.incidents.forms import LAGS, forms, values
+from staleproof.core.times import LAGS_SECONDS
+from staleproof.draw.incidents.forms import forms, values
 from staleproof.draw.incidents.table import KINDS
 
 
 def test_a_class_says_which_values_are_tried_and_else_its_types_do() -> None:
     assert values(SeverStream, "how") == ("clean", "truncated", "reset")
     assert values(Expire, "at") == ("stream", "resume")
-    assert values(DelayStream, "by_seconds") == LAGS
+    assert values(DelayStream, "by_seconds") == LAGS_SECONDS
     assert values(Restart, "gently") == (False, True)
     assert values(HoldStream, "resource") == values(Reject, "retry_after") == ()
 

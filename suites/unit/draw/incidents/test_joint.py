@@ -16,7 +16,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.manifest import Target
-from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch
+from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
 from staleproof.draw.canonical import another
 from staleproof.draw.incidents import joint
 from staleproof.draw.occasions import Occasions, occasions
@@ -59,13 +59,13 @@ def test_the_end_of_a_primary_is_hidden_where_something_comes_after_it() -> None
 
 
 def test_who_is_refused_has_still_to_learn_why() -> None:
-    (child,) = joint.of_children(at(CHANGE))
+    (child,) = joint.refused_update(at(CHANGE), of_children=True)
     touched = {"metadata": {"annotations": {TOUCHED: "2"}}}
     assert child == (
         Compete(resource=MAPS, verb="update", subresource="", window=Window(2, 3), edit=touched),
         HideOwnWrite(resource=MAPS, window=Window(2, 3), write=OwnWrite("update")),
     )
-    ((primary,),) = joint.of_the_primary(at(CHANGE))
+    ((primary,),) = joint.refused_update(at(CHANGE), of_children=False)
     assert isinstance(primary, Compete)
     assert primary.edit == CHANGE.patch
     assert {fault.resource for (fault,) in joint.competed(at(CHANGE))} == {MAPS, WIDGETS}
@@ -78,17 +78,17 @@ def test_nobody_edits_a_primary_that_may_be_another_or_is_a_secret() -> None:
     secret = replace(OF, sample={**sample(3), "apiVersion": "v1", "kind": "Secret"})
     assert secret.target == Target("v1", "Secret", "w")
     steps = (Apply(object=secret.sample), Touch(target=secret.target))
-    found = [fault for (fault,) in joint.of_the_primary(occasions(secret, steps))]
+    found = [fault for (fault,) in joint.refused_update(occasions(secret, steps), of_children=False)]
     assert found
     assert not any(fault.foreign_edit for fault in found)
 
 
 def test_it_is_down_in_a_step_or_while_something_changes_or_goes() -> None:
     over = at(CHANGE, Rest(seconds=1.0), OF.do(REMOVED))
-    assert [faults[0].window.from_step for faults in joint.down(over)] == [2, 3, 4]
-    assert [faults[0].window.from_step for faults in joint.change_missed(over)] == [2, 4]
-    assert [faults[0].window.from_step for faults in joint.removal_missed(over)] == [4]
-    assert all(isinstance(each, Restart) and each.stays_down for faults in joint.down(over) for each in faults)
+    assert [faults[0].window.from_step for faults in joint.down(lambda _: True, over)] == [2, 3, 4]
+    assert [faults[0].window.from_step for faults in joint.down(lambda step: isinstance(step, Patch), over)] == [2, 4]
+    assert [faults[0].window.from_step for faults in joint.down(removes, over)] == [4]
+    assert all(isinstance(each, Restart) and each.stays_down for faults in joint.down(removes, over) for each in faults)
 
 
 def test_it_is_led_back_to_what_was_otherwise() -> None:

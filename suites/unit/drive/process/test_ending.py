@@ -49,7 +49,7 @@ async def test_without_a_limit_everything_stops_in_order() -> None:
 
 
 async def test_what_takes_too_long_is_given_up_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ending, "_AGAIN_SECONDS", 0.001)
+    monkeypatch.setattr(ending, "CANCEL_SECONDS", 0.001)
     parts = Parts("controller", "proxy", "etcd")
     task = await begun(parts)
     await ended(task, patience_seconds=0.001)

@@ -20,10 +20,11 @@ from staleproof.core.history.entry import (
     Started,
     Stopped,
 )
+from staleproof.core.times import METRICS_SECONDS
 from staleproof.drive.process.address import free_port
 from staleproof.drive.subject.metrics import Endpoint
 from staleproof.drive.trial.event_bus import EventBus
-from staleproof.drive.trial.readings import EVERY_SECONDS, Readings
+from staleproof.drive.trial.readings import Readings
 
 pytestmark = pytest.mark.io
 
@@ -79,7 +80,7 @@ async def test_while_a_fault_is_open_it_is_read_every_second(source: Endpoint) -
         await trial.bus.until(lambda now: len(trial.taken) >= 2, limit_seconds=LIMIT_SECONDS)
         following.cancel()
     first, second = trial.taken
-    assert second.at - first.at >= EVERY_SECONDS - 0.001 - first.took
+    assert second.at - first.at >= METRICS_SECONDS - 0.001 - first.took
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 from filelock import FileLock, Timeout
 
+from staleproof.core.times import POLL_SECONDS
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType, connect
 from staleproof.drive.cluster.options import ControlPlaneOptions
 from staleproof.drive.process.private import write_private
@@ -23,7 +24,7 @@ from staleproof.errors import SetupError, UsageError
 from .plane import RUNNER, ControlPlane
 
 VARIABLE = "STALEPROOF_ATTACH"
-_ROUNDS, _PAUSE_SECONDS = 200, 0.05
+_ROUNDS = 200
 """A CustomResourceDefinition takes its objects with it, which takes the API server a moment."""
 _DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 _WEBHOOKS = ("validatingwebhookconfigurations.", "mutatingwebhookconfigurations.")
@@ -139,7 +140,7 @@ async def _remove_but(before: set[_Key], api: Api) -> None:
             with suppress(ApiError):  # it has gone meanwhile; or else the next round tells
                 await _remove(kind, namespace, name, obj, api)
         if round_:
-            await asyncio.sleep(_PAUSE_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
     raise SetupError(f"these do not go: {', '.join(sorted({kind.name for kind, _, _ in left}))}")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from testcontainers.core.docker_client import DockerClient
 
+from staleproof.core.times import ENGINE_PROBE_SECONDS
 from staleproof.drive.cluster.options import ControlPlaneOptions
 from staleproof.drive.process.container import Container, ContainerCommand
 from staleproof.drive.process.images import ImageRequest, Recipe, image_here, make_image, reach_engine
@@ -26,7 +27,6 @@ from . import cache
 from .local import Binaries, Server
 
 INSTEAD = "choose another control plane provider (cache, build, assets, existing)"
-ASKED_SECONDS = 0.4  # by the automatic choice, which everybody waits for
 
 
 def control_plane_image(version: str) -> str:
@@ -71,7 +71,7 @@ async def _launch(image: ImageRequest, server: Server, port: int) -> Container:
 
 def _applies(options: ControlPlaneOptions) -> str | None:
     try:
-        client = reach_engine(instead=INSTEAD, limit_seconds=ASKED_SECONDS)
+        client = reach_engine(instead=INSTEAD, limit_seconds=ENGINE_PROBE_SECONDS)
     except SetupError:
         return None
     with closing(client.client):

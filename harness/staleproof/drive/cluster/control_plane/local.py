@@ -15,6 +15,7 @@ from pathlib import Path
 
 import aiohttp
 
+from staleproof.core.times import APISERVER_GRACE_SECONDS, GRACE_SECONDS, PROBE_ANSWER_SECONDS, READY_SECONDS
 from staleproof.drive.cluster.access import Access
 from staleproof.drive.process.address import free_port
 from staleproof.drive.process.private import large_root, private_folder
@@ -31,11 +32,7 @@ TRIES = 5
 _READY = "/readyz?exclude=poststarthook/scheduling/bootstrap-system-priority-classes"
 # Fewer collections: a fifth less work, also while it starts. The limit keeps its memory where it is without this.
 _APISERVER_MEMORY = {"GOGC": "400", "GOMEMLIMIT": "512MiB"}
-READY_LIMIT_SECONDS = 60.0
-REQUEST_LIMIT = aiohttp.ClientTimeout(total=5)
-ETCD_GRACE_SECONDS = 5.0
-# It would take a second to put things in order, and (if its etcd is gone) for ever; but its data goes with it.
-APISERVER_GRACE_SECONDS = 0.0
+REQUEST_LIMIT = aiohttp.ClientTimeout(total=PROBE_ANSWER_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +133,7 @@ async def on_free_ports(
                 started.append((await launch(server, port), port))
                 stack.push_async_callback(started[-1][0].stop, grace_seconds=server.grace_seconds)
             for number, ((server, port), (program, _)) in enumerate(zip(asked, started, strict=True), 1):
-                await program.ready(partial(server.ready, port), limit_seconds=READY_LIMIT_SECONDS)
+                await program.ready(partial(server.ready, port), limit_seconds=READY_SECONDS)
                 on_ready(number)
         except SetupError:
             may_go_on = attempt < TRIES and any(not program.running and port_taken(program.last_lines()) for program, _ in started)
@@ -176,7 +173,7 @@ def _etcd(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession)
         except (aiohttp.ClientError, OSError, ValueError):
             return False
 
-    return Server(command=command, ready=ready, grace_seconds=ETCD_GRACE_SECONDS, writes=(data,))
+    return Server(command=command, ready=ready, grace_seconds=GRACE_SECONDS, writes=(data,))
 
 
 def _apiserver(program: Path, credentials: Credentials, etcd_port: int, logs: Path, session: aiohttp.ClientSession) -> Server:

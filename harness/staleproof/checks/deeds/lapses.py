@@ -1,0 +1,156 @@
+"""Reports of an observed generation that do not stand for it: what is wrong with them by themselves.
+
+1. *inherited*: it claimed one that this object never had, but its predecessor of that name: it was not shown that there is another;
+2. *back*: it claimed an older one than had been claimed, while its caches were behind what had been claimed. To take back what this
+   object never can have had is no going back: it mends;
+3. *unshown*: it claimed a generation newer than any that it had been shown or told;
+4. *unacted*: it knew the generation from a live answer only, claimed it without having asked for anything since, and did something
+   for it only once its caches had shown it;
+5. *left behind*: it wrote the status after its caches had shown the last generation, and the status still ended with an older one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from staleproof.checks.deeds.claims import (
+    OBSERVED,
+    StatusClaim,
+    acted_before,
+    acted_on_children,
+    asked_on_others,
+    observed,
+    observed_claims,
+)
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.shown_generations import shown_generations
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding
+from staleproof.checks.view.life import view
+
+LapseKind = Literal["inherited", "back", "unshown", "unacted", "left behind"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lapse:
+    """A claim, or an end, that is wrong: which kind of lapse it is, the field and the object, the generation that it is about, and
+    the finding, if no fault-free run shows the like."""
+
+    kind: LapseKind
+    about: str
+    of: Incarnation
+    generation: int
+    finding: Finding
+
+    @property
+    def where(self) -> tuple[str, str, str]:
+        """What is wrong, with which resource, in which field."""
+        return self.kind, self.of.resource, self.about
+
+
+def wrong_claims(trial: Trial) -> list[Lapse]:
+    """Those that are wrong by themselves."""
+    return [lapse for claim in observed_claims(trial) if (lapse := _wrong(trial, claim)) is not None]
+
+
+def _wrong(trial: Trial, claim: StatusClaim) -> Lapse | None:
+    """What is wrong with a claim; nothing with that of an object that was never shown in this life."""
+    shown, asked, of, generation = shown_generations(trial), claim.asked, claim.of, claim.generation
+    known, real, subject = shown.known.before(asked, of.uid), claim.commit.generation, _subject(claim)
+    if generation > real and _is_of_predecessor(trial, claim):
+        because = f"{subject} says {generation}, which its predecessor had; this one has generation {real}"
+        though = f"though it had not been shown that {full_name(claim.commit.entry)} is another one now (uid {of.uid[:8]})"
+        return _lapse(trial, claim, "inherited", 0, because, though)
+    if known and claim.last is not None and generation < claim.last <= real:
+        because = f"{subject} went back from generation {claim.last} to {generation}"
+        though = f"though {claim.last} had been reported, which its caches had not been shown"
+        is_late = (shown.cached.before(asked, of.uid) or known) < claim.last
+        return _lapse(trial, claim, "back", claim.last, because, though) if is_late else None
+    because = f"{subject} says {generation}; the newest generation that the controller had been shown was {known}"
+    though = f"though it had been shown no generation after {known}"
+    return _lapse(trial, claim, "unshown", known + 1, because, though) if known and generation > known else None
+
+
+def _is_of_predecessor(trial: Trial, claim: StatusClaim) -> bool:
+    """Whether the incarnation before had this generation, and this life had not been shown its successor."""
+    of = claim.of
+    named = object_history(trial).named(of.resource, of.name)
+    before = [each for each in named if each.create_revision < of.create_revision]
+    is_its = bool(before) and before[-1].last.generation >= claim.generation
+    return is_its and view(trial, claim.asked).of(of.uid).shown is None
+
+
+def unacted_claims(trial: Trial) -> Iterator[Lapse]:
+    """Claims of a generation for which nothing had been done: only what its caches showed it made the controller act."""
+    for claim in observed_claims(trial):
+        if _is_unacted(trial, claim):
+            because = (
+                f"{_subject(claim)} says {claim.generation} before anything was done for it; fault-free runs always acted first"
+            )
+            though = (
+                f"though it knew generation {claim.generation} from a live answer only, and acted on it when its cache showed it"
+            )
+            yield _lapse(trial, claim, "unacted", claim.generation, because, though)
+
+
+def _is_unacted(trial: Trial, claim: StatusClaim) -> bool:
+    asked, of, generation, shown = claim.asked, claim.of, claim.generation, shown_generations(trial)
+    learnt, brought = shown.known.reached(of.uid, generation, before=asked), of.reaching(generation)
+    if claim.about != OBSERVED or learnt is None or brought is None or shown.cached.before(asked, of.uid) >= generation:
+        return False
+    waits_for_others = bool(view(trial, asked).withheld() - {of.resource})
+    has_new_life = any(brought.index < start < asked for start in trial.starts)
+    if waits_for_others or has_new_life or asked_on_others(trial, of, after=learnt, before=asked):
+        return False  # it acted; or may have had to wait for something else, or may have acted in an earlier life
+    cached, follows = shown.cached.rises(of.uid, generation, after=asked), of.reaching(generation + 1)
+    end = follows.index if follows is not None else len(trial.entries)
+    return cached is not None and acted_on_children(trial, of, after=cached, before=end)
+
+
+def acts_first(run: Trial, lapse: Lapse) -> bool:
+    """Whether another run does something to the object's children between being shown that generation and reporting it."""
+    claims = (claim for claim in observed_claims(run) if claim.is_like(OBSERVED, lapse.of))
+    claim = next((claim for claim in claims if claim.generation >= lapse.generation), None)
+    return claim is not None and acted_before(run, claim)
+
+
+def left_behind(trial: Trial) -> Iterator[Lapse]:
+    """Objects of the workload whose status ended with an older generation, though it was written after the newest was shown."""
+    for of in object_history(trial).objects.values():
+        claim, newest = observed(of.last.entry.object).get(OBSERVED), of.last.generation
+        if claim is None or claim >= newest or of.last.deletes or of.resource not in trial.primaries:
+            continue
+        since = shown_generations(trial).cached.reached(of.uid, newest, before=len(trial.entries))
+        own = ((commit, commit.heard.index) for commit in reversed(of.commits) if commit.heard is not None)
+        wrote = next(((commit, asked) for commit, asked in own if since is not None and asked > since), None)
+        if wrote is not None:
+            commit, asked = wrote
+            name = full_name(commit.entry)
+            because = f"{name} ended with observed generation {claim} of {newest}; fault-free runs ended with the newest"
+            witnesses = _witnesses(trial, of, newest, asked, commit.index)
+            finding = Finding(because, witnesses, f"though it had been shown generation {newest}", basis="unfinished")
+            yield Lapse("left behind", OBSERVED, of, newest, finding)
+
+
+def ends_with_newest(run: Trial, lapse: Lapse) -> bool:
+    """Whether in another run the status of the object that is called the same ends with its newest generation."""
+    same = object_history(run).labelled(lapse.of.resource, lapse.of.label)
+    return same is not None and observed(same.last.entry.object).get(OBSERVED) == same.last.generation
+
+
+def _subject(claim: StatusClaim) -> str:
+    return f"{claim.about.removeprefix('status.')} of {full_name(claim.commit.entry)}"
+
+
+def _lapse(trial: Trial, claim: StatusClaim, kind: LapseKind, hidden: int, because: str, though: str) -> Lapse:
+    """Of a claim made though a generation was hidden; 0 for none."""
+    witnesses = _witnesses(trial, claim.of, hidden, claim.asked, claim.commit.index)
+    return Lapse(kind, claim.about, claim.of, claim.generation, Finding(because, witnesses, though))
+
+
+def _witnesses(trial: Trial, of: Incarnation, hidden: int, asked: int, committed: int) -> tuple[int, ...]:
+    """With the commit of the generation that was hidden, if it was ever made."""
+    brought = of.reaching(hidden)
+    return context(trial, [brought.index if brought is not None else None], asked, committed)

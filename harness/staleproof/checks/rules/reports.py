@@ -1,0 +1,216 @@
+"""Requirements about what the controller says: of generations in a status, of conditions, of its caches in metrics."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from staleproof.checks.but_for import in_alike, unheard_of
+from staleproof.checks.deeds.claims import (
+    READY,
+    StatusClaim,
+    asked_on_others,
+    children_when_ready,
+    first_ready,
+    observed_claims,
+    ready_claims,
+)
+from staleproof.checks.deeds.lapses import Lapse, acts_first, ends_with_newest, left_behind, unacted_claims, wrong_claims
+from staleproof.checks.deeds.skips import excused_skips, untrue_metrics, was_kept_behind
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.roles import Role
+from staleproof.checks.facts.shown_generations import shown_generations
+from staleproof.checks.facts.skip_metrics import SKIPS
+from staleproof.checks.facts.witnesses import context
+from staleproof.checks.facts.wording import full_name
+from staleproof.checks.requirement import HIDDEN, Requirement
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, NotExercised, Said
+from staleproof.checks.view.life import view, withheld_between
+from staleproof.core.history.entry import FaultFired, Metrics, Released, StepEnded
+
+
+def honest_observed_generation(trial: Trial) -> Iterator[Said]:
+    """Report no generation that was not shown, never go back, end with the newest; conditions alike.
+
+    Five findings, of status writes by the controller only, each absent from every reference:
+
+    1. *unshown*: it claimed a generation newer than any that it had been shown or told, by frames, lists, GET or answers to own
+       writes;
+    2. *back*: it claimed an older one than had been claimed, while its caches were behind what had been claimed. To take back what
+       this object never can have had is no going back: it mends;
+    3. *inherited*: it claimed one that this object never had, but its predecessor of that name: it was not shown that there is
+       another. The status subresource of a custom resource takes a patch with the status of another uid, unless it has a
+       resourceVersion;
+    4. *unacted*: it knew the generation from a live answer only (a GET, the answer to a write), claimed it without having asked for
+       anything since, did something for it only once its caches had shown it, and in every reference it acted first. "Save the
+       generation number we acted on, otherwise we might wrongfully indicate that we've seen a spec update" (kubernetes,
+       pkg/controller/replicaset/replica_set_utils.go);
+    5. *left behind*: it wrote the status after its caches had shown the last generation, and the status still ended with an older
+       one, after as much time as any client needs, where every reference ended with the newest.
+
+    Left out for honesty: how conditions end (many are rightly of the generation they changed in), a status never written after the
+    catch-up (that is for converges-after-catch-up), an object never shown in this life, whose generation is anybody's guess.
+    """
+    yield from (lapse.finding for lapse in unheard_of(trial, wrong_claims, lambda lapse: lapse.where))
+    yield from (lapse.finding for lapse in unacted_claims(trial) if _is_unusual(trial, lapse, acts_first))
+    yield from (lapse.finding for lapse in left_behind(trial) if _is_unusual(trial, lapse, ends_with_newest))
+    if not observed_claims(trial):
+        yield NotExercised("the controller reported no observedGeneration")
+    if not _is_tempted(trial):
+        yield NotExercised("the controller never reported while a newer generation was hidden from it, nor after that")
+
+
+def _is_unusual(trial: Trial, lapse: Lapse, does_better: Callable[[Trial, Lapse], bool]) -> bool:
+    """Whether every fault-free run does better."""
+    return all(in_alike(trial, lambda run: does_better(run, lapse)))
+
+
+def _is_tempted(trial: Trial) -> bool:
+    """Whether it reported on an object while, or after, a fault kept its caches behind the object's newest generation."""
+    fired = trial.first(FaultFired)
+    moments = trial.positions(StepEnded, Released)
+    return fired is not None and any(
+        fired < moment <= claim.asked and _is_behind(trial, claim.of, moment)
+        for claim in observed_claims(trial)
+        for moment in (*moments, claim.asked)
+    )
+
+
+def _is_behind(trial: Trial, of: Incarnation, moment: int) -> bool:
+    committed = max((commit.generation for commit in of.commits if commit.index < moment), default=0)
+    return shown_generations(trial).cached.before(moment, of.uid) < committed
+
+
+HONEST_OBSERVED_GENERATION = Requirement(
+    slug="honest-observed-generation",
+    must="The controller MUST never report a generation that it has not been shown and acted on, never go back, "
+    "and end with the newest.",
+    level="core",
+    source="API conventions, Typical status properties; kubernetes pkg/controller/replicaset/replica_set_utils.go",
+    faults=("Hold", "Delay", "Skew", "HideOwnWrite", "Restart", "PastSnapshot"),
+    remedy="save the generation of the object that the reconciliation began with and report that one, "
+    "never that of an object read again just before the status is written; and write the status with the resourceVersion that was "
+    "read, in a patch, too: without it, a status subresource takes that of a predecessor",
+    severity="stuck",
+    kind="deed",
+    wrong="a generation reported that it does not stand for",
+    reasons=("hidden", "renamed"),
+    check=honest_observed_generation,
+)
+
+
+def honest_ready(trial: Trial) -> Iterator[Said]:
+    """Say that a generation is Ready or Available only when its children have become so.
+
+    What "so" means is learnt: the fewest live children of each role that any reference had whenever it said that this generation is
+    Ready. A finding needs all of this:
+
+    1. the controller said that the generation is Ready though there had never been so many children since it was committed;
+    2. it had not asked for anything since the step in which that generation came, and in every reference it acted first: one that
+       did something and says Ready too soon may have another idea of Ready (a quorum, an accepted spec);
+    3. something of those children, or of the object itself, was being kept from it.
+
+    Only conditions that name a generation, or stand in a status that does, are judged, and only of the workload's own objects. Left
+    out for honesty: too many children (more than wanted may well be ready), and whether the children are ready themselves: how much
+    of that a controller waits for cannot be learnt from two runs.
+    """
+    if not all(in_alike(trial, ready_claims)):
+        yield NotExercised("the controller reports neither Ready nor Available for a generation")
+    for claim in ready_claims(trial):
+        yield from _too_soon(trial, claim)
+    ours = [of for of in object_history(trial).objects.values() if of.resource in trial.primaries]
+    brought = {(of.uid, commit.generation): of for of in ours for commit in of.commits}
+    if not any(_is_hidden(trial, of, about, generation) for (_, generation), of in brought.items() for about in READY):
+        yield NotExercised("there was no new generation to act on while its children, or it, were hidden from the controller")
+
+
+def _too_soon(trial: Trial, claim: StatusClaim) -> Iterator[Finding]:
+    of, brought, asked = claim.of, claim.of.reaching(claim.generation), claim.asked
+    if of.resource not in trial.primaries or brought is None:
+        return
+    step = max((step.began for step in trial.steps if step.began < brought.index), default=-1)
+    if asked_on_others(trial, of, after=step, before=asked):
+        return
+    withheld = view(trial, asked).withheld()
+    until = max(claim.commit.index, claim.request.answer_index or asked)
+    for role, fewest in sorted(_fewest_when_ready(trial, of, claim.about, claim.generation).items()):
+        most = object_history(trial).peak_between(role, brought.index, until)
+        if most < fewest and withheld & {role.resource, of.resource}:
+            subject = f"{full_name(claim.commit.entry)} said {claim.about} for generation {claim.generation}"
+            because = f"{subject} with never more than {most} live {role.resource} since; fault-free runs had {fewest} by then"
+            though = f"though it had done nothing for that generation, and news of {', '.join(sorted(withheld))} was kept from it"
+            yield Finding(because, context(trial, [brought.index], asked, claim.commit.index), though)
+            return
+
+
+def _fewest_when_ready(trial: Trial, of: Incarnation, about: str, generation: int) -> Mapping[Role, int]:
+    """Per role, the fewest children that such an object had in any fault-free run when the controller claimed this of it."""
+    found = list(in_alike(trial, lambda run: children_when_ready(run, of, about, generation)))
+    return {role: min(counts.get(role, 0) for counts in found) for role in {role for counts in found for role in counts}}
+
+
+def _is_hidden(trial: Trial, of: Incarnation, about: str, generation: int) -> bool:
+    """Whether something was kept from the controller between a generation that asks for more children and its being Ready."""
+    brought = of.reaching(generation)
+    assert brought is not None
+    said = first_ready(trial, of, about, generation)
+    withheld = withheld_between(trial, brought.index, said.asked if said else len(trial.entries))
+    fewest, made = _fewest_when_ready(trial, of, about, generation), object_history(trial)
+    short = [role for role in fewest if made.live_at(role, brought.index) < fewest[role]]
+    return any(withheld & {role.resource, of.resource} for role in short)
+
+
+HONEST_READY = Requirement(
+    slug="honest-ready",
+    must="The controller MUST not report Ready or Available for a generation whose children have not become so.",
+    level="extended",
+    source="API conventions, Typical status properties (conditions)",
+    faults=HIDDEN,
+    remedy="set Ready only after what the generation asks for has been seen; "
+    "while own writes are not shown yet, leave the condition as it is, or say Unknown",
+    severity="stuck",
+    kind="deed",
+    wrong="Ready said of a generation whose children are not there",
+    reasons=("hidden",),
+    check=honest_ready,
+)
+
+
+def reports_skips(trial: Trial) -> Iterator[Said]:
+    """Count a sync that was skipped for staleness when the caches are behind, and none otherwise.
+
+    The metrics are those of kube-controller-manager: `<controller>_stale_sync_skips_total`, labelled with the group and resource of
+    what was written and not shown yet, and `informer_store_resource_version`. They are read when the runner chooses. Findings:
+
+    1. *counted for nothing*: the counter of a resource rose between two readings in one life, though all that was ever committed
+       there had been shown before the first of them, nothing was committed or kept back in between, and nothing was done to the
+       process and its streams. A cache that is a few milliseconds late after an ordinary write is behind, and may be counted; so is
+       one that is held back, though a list may have shown the controller more, and one that says itself that it is;
+    2. *ahead*: an informer is said to have a version which no stream can have shown, because every stream of that resource kept
+       something older back, and no list has shown either.
+
+    To pass it has to have counted, at least once, while a fault kept it behind. Left out for honesty: skips that were not counted.
+    A controller that waits may do so for other reasons (expectations, say), which nobody counts; then nothing is proven either way.
+    A resource of which no commit is known here is not judged either.
+    """
+    if trial.first(Metrics) is None:
+        yield NotExercised("the controller's metrics were not read")
+    yield from untrue_metrics(trial)
+    if not any(was_kept_behind(trial, skips) for skips in excused_skips(trial)):
+        yield NotExercised(f"the controller counted no skipped sync (*{SKIPS}) while it was kept behind")
+
+
+REPORTS_SKIPS = Requirement(
+    slug="reports-skips",
+    must="The controller MUST count a sync as skipped for staleness only when its caches are behind, "
+    "and report no cache as newer than it is.",
+    level="extended",
+    source="KEP-5647, Monitoring Requirements",
+    faults=("HideOwnWrite", "Hold"),
+    remedy="count where the sync returns early because the cache has not reached an own write, and nowhere else; "
+    "take a store's resourceVersion from what has been put into the store",
+    severity="transient",
+    kind="deed",
+    wrong="a skip counted, or a version told, that is not so",
+    reasons=("hidden",),
+    check=reports_skips,
+    needs_references=False,
+)

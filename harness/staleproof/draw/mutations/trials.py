@@ -1,0 +1,110 @@
+"""Which moves are tried on a controller, and in which order, so that few runs show what it passes on."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
+
+from msgspec import structs
+
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Move, MoveKind, collide
+from staleproof.core.plan.step import Patch
+
+_GROUPS: tuple[tuple[MoveKind, ...], ...] = (
+    ("up", "down", "zero", "quantity", "duration"),
+    ("append-entry", "remove-entry", "reorder"),
+    ("map-add", "map-remove"),
+    ("string",),
+    ("toggle", "enum", "set"),
+    ("remove-block",),
+)
+"""Each in turn, so that no kind keeps the others out."""
+_LAST: tuple[MoveKind, ...] = ("remove-value",)
+"""That a value goes is tried where nothing else is known of it."""
+_SWITCHES = _GROUPS[4] + _GROUPS[5]
+"""What may turn the controller off, or take away what it needs: it comes last, and is taken back at once if it can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A move, and the steps that are made: the one after which it shows whether the controller passes it on, and, where it is taken
+    back at once, that."""
+
+    move: Move
+    steps: tuple[Patch, ...]
+
+    @property
+    def is_taken_back(self) -> bool:
+        return len(self.steps) > 1
+
+
+def trials(observed: Observed, known: Collection[str], most: int) -> list[Tried]:
+    """Moves that do not get into one another's way, at most so many steps, and none of these fields again."""
+    chosen: list[Move] = []
+    left = most
+    taken = {*known, ".".join(observed.scale_path)}
+    for move in _in_turn([move for move in observed.changes if move.path not in taken]):
+        cost = len(_steps(observed, move))
+        if cost <= left and move.path not in taken and not any(collide(move.do, other.do) for other in chosen):
+            chosen.append(move)
+            taken.add(move.path)
+            left -= cost
+    chosen.sort(key=lambda move: (move.kind in _SWITCHES, not move.returns))
+    return [Tried(move, _steps(observed, move)) for move in chosen]
+
+
+def spread(moves: Sequence[Move], most: int) -> list[Move]:
+    """At most so many of them, of each group of kinds about as many as of any other, in the order in which they come."""
+    chosen = {move.name for move in islice(_in_turn(moves, (*_GROUPS, _LAST)), most)}
+    return [move for move in moves if move.name in chosen]
+
+
+def with_live(moves: Sequence[Move], live: Sequence[Move]) -> tuple[Move, ...]:
+    """All of them: those found live first, then others of the same fields, then the rest."""
+    paths = {move.path: move.live for move in live}
+    names = {move.name for move in live}
+    rest = [structs.replace(move, live=paths.get(move.path, "")) for move in moves if move.name not in names]
+    return (*live, *sorted(rest, key=lambda move: not move.live))
+
+
+def for_good(observed: Observed, reasons: Mapping[str, str]) -> Observed:
+    """With the moves of these names as such that cannot be taken back, for these reasons."""
+    changes = tuple(structs.replace(move, returns=False) if move.name in reasons else move for move in observed.changes)
+    lasting = (f"{move}: {reasons[move.name]}" for move in changes if move.name in reasons)
+    return replace(observed, changes=changes, for_good=(*observed.for_good, *lasting))
+
+
+def returning_first(moves: Sequence[Move], tried: Collection[str]) -> tuple[Move, ...]:
+    """All of them: of those that were tried and are live, those that can be taken back come first."""
+    own = [move for move in moves if move.live and move.name in tried]
+    own.sort(key=lambda move: (move.live == "later", not move.returns))
+    return (*own, *(move for move in moves if move not in own))
+
+
+def beside_live(observed: Observed, tried: Collection[str], most: int) -> list[Move]:
+    """So many of what was not seen to be passed on, for plans to change as well: what was tried, because the controller stands it;
+    where nothing that is passed on can be taken back, what nobody has tried, too."""
+    scale = ".".join(observed.scale_path)
+    quiet = [move for move in observed.changes if not (move.live or move.is_label or move.path == scale) and move.returns]
+    known = spread([move for move in quiet if move.name in tried], most)
+    left = 0 if observed.returning else most - len(known)
+    return known + spread([move for move in quiet if move.name not in tried], left)
+
+
+def returning_only(moves: Sequence[Move], known: Collection[str]) -> tuple[Move, ...]:
+    """All of them; what nobody has asked about counts as what cannot be taken back."""
+    unknown = {move.name for move in moves if not move.is_label} - set(known)
+    return tuple(structs.replace(move, returns=False) if move.name in unknown else move for move in moves)
+
+
+def _in_turn(moves: Sequence[Move], groups: Sequence[tuple[MoveKind, ...]] = _GROUPS) -> Iterator[Move]:
+    """Each once. An image first: nothing is changed more often, and beside another change of its list it could not be tried."""
+    images = [move for move in moves if move.kind == "string" and move.path.rpartition(".")[2] == "image"]
+    turns = zip_longest(*([move for move in moves if move.kind in kinds] for kinds in groups))
+    in_turn = (move for each in turns for move in each if move is not None)
+    yield from {move.name: move for move in (*images, *in_turn, *moves)}.values()
+
+
+def _steps(observed: Observed, move: Move) -> tuple[Patch, ...]:
+    is_taken_back = move.kind in _SWITCHES and move.returns
+    return (observed.do(move), observed.undo(move)) if is_taken_back else (observed.do(move),)

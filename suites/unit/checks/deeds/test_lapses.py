@@ -1,0 +1,43 @@
+"""Reports of an observed generation that are wrong by themselves, in one history; and whether another run does better."""
+
+import pytest
+
+from staleproof.checks.deeds.lapses import acts_first, ends_with_newest, left_behind, unacted_claims, wrong_claims
+from staleproof.checks.trial import Trial
+
+from ..script import WIDGETS, Script, trial
+
+
+def began(script: Script) -> Script:
+    return script.step(1, "apply").wants(2).creates("w-a", "w-b").says(1).idle(1)
+
+
+def held() -> Script:
+    """The second generation is hidden."""
+    return began(trial()).step(2, "scale").hold(WIDGETS).wants(3).idle(2)
+
+
+CLAIMS = {
+    "one that was shown": (began(trial()), []),
+    "one that was not": (held().says(2), [("unshown", 2)]),
+    "an older one, though the newest was shown": (began(trial()).step(2, "scale").wants(3).says(2).says(1), []),
+}
+
+
+@pytest.mark.parametrize(("script", "found"), CLAIMS.values(), ids=CLAIMS)
+def test_what_is_wrong_with_a_claim(script: Script, found: list[tuple[str, int]]) -> None:
+    lapses = wrong_claims(Trial(script.ends()))
+    assert [(lapse.kind, lapse.generation) for lapse in lapses] == found
+    assert {lapse.where[1:] for lapse in lapses} <= {(WIDGETS, "status.observedGeneration")}
+
+
+def test_what_is_left_behind_ends_with_an_older_one() -> None:
+    late = Trial(began(trial()).step(2, "scale").wants(3).says(1, replicas=3).ends())
+    (lapse,) = left_behind(late)
+    good = Trial(began(trial()).step(2, "scale").wants(3).creates("w-c").says(2).ends())
+    eager = Trial(began(trial()).step(2, "scale").wants(3).says(2).creates("w-c").ends())
+
+    assert (lapse.kind, lapse.generation, lapse.finding.basis) == ("left behind", 2, "unfinished")
+    assert [ends_with_newest(run, lapse) for run in (late, good)] == [False, True]
+    assert [acts_first(run, lapse) for run in (late, good, eager)] == [False, True, False]
+    assert list(left_behind(good)) == list(unacted_claims(good)) == []

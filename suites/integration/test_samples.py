@@ -150,7 +150,7 @@ def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_told_with_the_name_tha
     crds = put(tmp_path / "crds", document("widget-crd.yaml"), document("tenant-crd.yaml"))
     done = suite(NEEDY, f"--staleproof-crds={crds}", f"--staleproof-samples={MANIFESTS / 'tenant-sample.yaml'}", *ONE_PLAN)
     is_refused(done, USAGE, "the controller did nothing for Tenant/sample", "The controller's log ends:")
-    own = r"each trial has a name of its own for what is cluster-scoped, and here it was Tenant/sample-[0-9a-f]{8}[;.]"
+    own = r"each trial has a name of its own for what is not in its namespace, and here it was Tenant/sample-[0-9a-f]{8}[;.]"
     assert re.search(own, " ".join(done.output.split()))
 
 

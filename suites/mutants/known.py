@@ -244,6 +244,17 @@ def _hosted(name: str, caught_by: str = "") -> Known:
     return Known(f"{name}_hosted", arguments, "hosted-sample.yaml", caught_by, has_metrics=True)
 
 
+def _resident(name: str, caught_by: str = "") -> Known:
+    """One that looks into one namespace only: its primaries have to be there, beside what is its own."""
+    arguments = (f"{_PACKAGE}.resident", name, _METRICS_PORT, "--namespace=widgets-system")
+    return Known(f"{name}_resident", arguments, "widget-sample.yaml", caught_by, has_metrics=True)
+
+
+def _slow_to_part(name: str, caught_by: str = "") -> Known:
+    """One whose primary is there for some seconds more when it is deleted."""
+    return Known(name, (f"{_PACKAGE}.slow_to_part", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
+
+
 def _planted(bug: str, caught_by: str) -> Iterator[Known]:
     """A fault that each of the controllers in other languages can be asked for."""
     for language in LANGUAGES:
@@ -260,6 +271,8 @@ GUILTY = (
     _queued("careless", "no-duplicate-create"),
     _blueprint("careless", "no-duplicate-create"),
     _hosted("blocking", "isolates-objects"),
+    _resident("doubling", "no-duplicate-create"),
+    _slow_to_part("forgetful", "name-reuse"),
 )
 HONEST = (
     _sequential("sequential_job", "correct"),  # the slowest first
@@ -268,6 +281,8 @@ HONEST = (
     _queued("admitting"),
     _blueprint("exact"),
     _hosted("exclusive"),
+    _resident("careful"),
+    _slow_to_part("mindful"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

@@ -141,6 +141,7 @@ def session_options(
         start_seconds=settings.controller_start_seconds,
         release_leases=settings.release_leases,
         patience=PROFILES[settings.profile].patience if settings.patience is None else settings.patience,
+        namespace=settings.namespace,
         metrics=settings.controller_metrics,
         companions=tuple(name for name in settings.companions if name != AUTO),
         chooses_companions=AUTO in settings.companions,

@@ -248,6 +248,12 @@ GIVEN_SECONDS = 5.0
 """What companions put into a new namespace is there by then."""
 DELETED_SECONDS = 10.0
 """An object or a namespace that was deleted is gone by then."""
+DEPARTURE_SECONDS = 180.0
+"""What was deleted is gone by then, and another may be made in its place: finalizers may be taken off by a loop."""
+KEPT_SECONDS = 10.0
+"""The same while something is seen to keep it, or is open that may."""
+LOOKS_SECONDS = 2.0
+"""A controller that has opened a watch has looked for its primaries by then."""
 NAME_FREE_SECONDS = 5.0
 """A name that is the same in each trial is free again by then."""
 GRACE_SECONDS = 5.0

@@ -59,6 +59,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "careless_queued": "no-duplicate-create",
     "careless_blueprint": "no-duplicate-create",
     "blocking_hosted": "isolates-objects",
+    "doubling_resident": "no-duplicate-create",
 }
 
 

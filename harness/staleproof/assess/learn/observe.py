@@ -196,7 +196,7 @@ def _unreacted(bare: Observed, trial: Trial, did: str, refused: str) -> Unreacte
     if said := complaints(trial, bare.resource, bare.sample["metadata"]["name"]):
         words.append(f"it says: {'; '.join(said[:_TOLD])}")
     if mark := trial.history.header.mark:
-        words.append(f"each trial has a name of its own for what is cluster-scoped, and here it was {name}{mark}")
+        words.append(f"each trial has a name of its own for what is not in its namespace, and here it was {name}{mark}")
     if refused:
         words.append(f"it {refused}")
     if missing := [f"{each.kind}/{each.name} ({each.path})" for each in lacking(bare.sample, bare.before)]:

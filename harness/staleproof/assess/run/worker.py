@@ -245,8 +245,8 @@ class Worker:
         """Names work by all that it depends on. Secret values are among that, so nobody can tell from the key whether they guessed
         them: it cannot be worked out without what only this run knows."""
         mine = self.options
-        where = (mine.companions, mine.kept_names, mine.own_hosts)
-        depends = (__version__, mine.subject, mine.manifests, where, mine.metrics, mine.release_leases)
+        operator = (mine.subject, mine.manifests, mine.companions, mine.kept_names, mine.metrics, mine.release_leases)
+        depends = (__version__, *operator, mine.namespace, mine.own_hosts)
         return hmac.digest(self._secret, msgspec.json.encode((kind, about, depends), order="sorted"), "sha256").hex()
 
     def named(self, number: int) -> str:

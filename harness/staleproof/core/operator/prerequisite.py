@@ -133,9 +133,11 @@ class Placement:
         home: the namespace that its primaries are in, in the user's files; empty: they do not say.
         names: of everything that moved from there.
         elsewhere: the namespaces that stay as they are.
-        called: kind and name of cluster-scoped primaries → what they are called in this trial.
+        called: kind and name of primaries that are in no namespace of the trial's → their names in this trial.
         hosts: host names that get the trial's mark.
         mark: what makes names this trial's own.
+        is_shared: the namespace is not the trial's alone: others have their primaries in it, and what those need is there once for
+            all.
     """
 
     namespace: str
@@ -145,6 +147,7 @@ class Placement:
     called: Mapping[tuple[str, str], str] = field(default_factory=dict)
     hosts: frozenset[str] = frozenset()
     mark: str = ""
+    is_shared: bool = False
 
     def name(self, kind: str, name: str) -> str:
         """What an object of the plan is called in this trial."""
@@ -187,12 +190,13 @@ def placement(
     called: Mapping[tuple[str, str], str] | None = None,
     *,
     is_nowhere: bool = False,
+    is_shared: bool = False,
 ) -> Placement:
     """Where the objects of this workload, and what it needs, are in a trial with this namespace, and what they are called there
     (`called`; empty: what they are called in the plan).
 
     `is_nowhere`: its primaries have no namespace, which is not the same as not saying one. What they need is then where it is said
-    to be, though they do not mention it: their controller may have been told to look there.
+    to be, though they do not mention it: their controller may have been told to look there. `is_shared`: as in `Placement`.
     """
     applied = [step.object for step in steps if isinstance(step, Apply)]
     home = next((said for each in applied if (said := each["metadata"].get("namespace", ""))), "")
@@ -200,7 +204,7 @@ def placement(
     elsewhere = {each for each in said if home or is_nowhere or any(mentions_namespace(one, each) for one in applied)}
     moved = (each for each in (*applied, *before) if each["metadata"].get("namespace", "") not in elsewhere)
     names = frozenset(each["metadata"]["name"] for each in moved)
-    return Placement(namespace, home, names, frozenset(elsewhere), called or {})
+    return Placement(namespace, home, names, frozenset(elsewhere), called or {}, is_shared=is_shared)
 
 
 # --- what was not written down ---------------------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ async def _placed(
     kind = await resource_type(sample, environment.api)
     scope, there = await place(environment, [Apply(object=sample)], before)
     namespace, name = there.namespace, there.name(kind.kind, sample["metadata"]["name"])
-    await environment.create_namespace(namespace)
+    await environment.create_namespace(scope.namespace)
     try:
         await put(environment, before, there)
         try:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from staleproof.drive.process.network import Network
 
 _LOGS = "controller.log", "proxy.log"
+_CONFLICT = 409
 _GIVEN = {"serviceaccount": ("serviceaccounts", "default"), ROOT_CA: ("configmaps", "kube-root-ca.crt")}
 """What companions put into each namespace. A trial begins with it, so that it makes no difference when it comes."""
 
@@ -52,6 +53,7 @@ class EnvironmentOptions:
         metrics: the URL of the controller's metrics, `{metrics_port}` standing for a free port there and in the subject's command,
             arguments and variables; empty means that none are read.
         companions: real controllers that run beside it, by name (`core.operator.companion`). More may follow (`accompany`).
+        namespace: the one that primaries have to be in; empty: the one that the controller looks into, or each trial's own.
     """
 
     subject: Subject
@@ -61,6 +63,7 @@ class EnvironmentOptions:
     release_leases: bool = True
     metrics: str = ""
     companions: tuple[str, ...] = ()
+    namespace: str = ""
 
 
 @dataclass(slots=True)
@@ -75,7 +78,8 @@ class Environment:
         description: what reports say about the environment.
         lives: the controller under test.
         companions: those that run beside it.
-        renames: resource and name of cluster-scoped primaries → whether the API server accepts them under other names.
+        renames: resource and name of primaries that are in no namespace of a trial's → whether the API server accepts them under
+            other names.
         standing: the prerequisites that are there for all trials, each with the digest of its manifest.
         over: the namespaces of trials that are over and may still be there.
     """
@@ -149,6 +153,17 @@ class Environment:
         if names:
             self.description["companions"] = ", ".join(names)
         return self.companions.seconds
+
+    async def have_namespace(self, name: str, why: str) -> None:
+        """Make a namespace that is no trial's, unless it is there. UsageError, which says why it is needed, when the API server
+        refuses."""
+        if (NAMESPACES.name, "", name) in self.truth.objects:
+            return
+        try:
+            await self.api.call("POST", NAMESPACES.path(), {"metadata": {"name": name}})
+        except ApiError as err:
+            if err.code != _CONFLICT:
+                raise UsageError(f"the namespace {name} cannot be made ({why}): {err.message}") from err
 
     async def create_namespace(self, name: str) -> None:
         """Create a namespace for a trial, with what companions put into each. SetupError when the API server refuses."""
@@ -226,6 +241,8 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         made = Environment(options, plane, api, truth, proxy, bus, folder, private, group, description, lives)
         stack.push_async_callback(made._close)
         await manifests.apply(made.applied, api, truth)
+        if options.namespace:  # before the controller starts: it may insist
+            await made.have_namespace(options.namespace, "--staleproof-namespace, or --namespace, names it")
         made.companions = await stack.enter_async_context(companions(made, progress))
         await made.accompany(options.companions)
         yield made

@@ -25,14 +25,13 @@ from staleproof.core.times import (
     PERHAPS_BROUGHT_SECONDS,
     STEP_LIMIT_SECONDS,
 )
-from staleproof.drive.cluster.api import JSON, NAMESPACES, ApiError, ResourceType
+from staleproof.drive.cluster.api import JSON, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.workload import once_served
 from staleproof.errors import SetupError, UsageError
 
-_CONFLICT = 409
 Given = Mapping[Key, str]
 """What was there before a trial began, each with its resourceVersion."""
 
@@ -107,7 +106,7 @@ async def furnish(environment: Environment, before: Sequence[Manifest], there: P
     if not before:
         return {}
     bus, truth = environment.bus, environment.truth
-    bus.activity.begin(there.namespace, time.monotonic())
+    bus.activity.begin(bus.scope.namespace, time.monotonic(), shared=bus.scope.shared)
     resources = await put(environment, before, there)
     await bus.until_idle(IDLE_SECONDS, limit_seconds=STEP_LIMIT_SECONDS)
     await truth.caught_up([(resource, there.namespace) for resource in resources])
@@ -127,6 +126,8 @@ async def put(environment: Environment, before: Sequence[Manifest], there: Place
         namespace = there.of(manifest, namespaced=kind.namespaced)
         if namespace != there.namespace:
             await _put_once(environment, kind, namespace, manifest)
+        elif there.is_shared:
+            await _put_once(environment, kind, namespace, there.put(manifest))
         else:
             await _apply(environment, kind, namespace, there.put(manifest))
             resources.add(kind.name)
@@ -138,18 +139,10 @@ async def _put_once(environment: Environment, kind: ResourceType, namespace: str
     key, made = (kind.name, namespace, manifest["metadata"]["name"]), digest(msgspec.json.encode(manifest))
     if environment.standing.get(key) == made and key in environment.truth.objects:
         return
-    if namespace and (NAMESPACES.name, "", namespace) not in environment.truth.objects:
-        await _make_namespace(environment, namespace)
+    if namespace:
+        await environment.have_namespace(namespace, "a prerequisite is in it")
     await _apply(environment, kind, namespace, manifest)
     environment.standing[key] = made
-
-
-async def _make_namespace(environment: Environment, name: str) -> None:
-    try:
-        await environment.api.call("POST", NAMESPACES.path(), {"metadata": {"name": name}})
-    except ApiError as err:
-        if err.code != _CONFLICT:
-            raise UsageError(f"the namespace {name}, in which a prerequisite is, cannot be made: {err.message}") from err
 
 
 async def _apply(environment: Environment, kind: ResourceType, namespace: str, manifest: Manifest) -> None:

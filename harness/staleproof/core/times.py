@@ -165,6 +165,13 @@ NEXT_WATCH_SECONDS = 5.0
 """From one watch to the next when a controller begins."""
 MOVES_SECONDS = 3.0
 """The pauses of one run in which moves are tried, all together."""
+PATIENCE_SECONDS = 180.0
+"""Before a controller is called stuck, what is missing is waited for so long, once for a cause, unless the user says otherwise: a
+handler is tried again after a minute, a collector comes every two."""
+THOROUGH_PATIENCE_SECONDS = 600.0
+"""The same in the profile thorough."""
+SLOW_PATIENCE_SECONDS = 900.0
+"""The same in the profile slow: longer than twice its hold."""
 HEALS_SECONDS = 1.0
 """So much longer than what healed in one trial took is waited for in the others."""
 HEALS_FACTOR = 1.5

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from staleproof.core.times import PATIENCE_SECONDS, SLOW_PATIENCE_SECONDS, THOROUGH_PATIENCE_SECONDS
+
 T = TypeVar("T")
 WANTED = (
     "no-duplicate-create",
@@ -49,7 +51,7 @@ class Profile:
     alike: bool = False
     examples: int = 10
     seed: str = ""
-    patience: float = 180.0
+    patience: float = PATIENCE_SECONDS
     wanted: tuple[str, ...] = WANTED
 
     def some(self, variants: Iterable[T]) -> Iterator[T]:
@@ -74,8 +76,14 @@ PROFILES = {
     for profile in (
         Profile("smoke", holds=(2.0,), every=False, examples=3),
         Profile("standard", holds=(2.0, 6.0, 12.0)),
-        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0), alike=True, examples=50, patience=600.0),
-        Profile("slow", holds=(310.0,), alike=True, patience=900.0, wanted=("no-duplicate-create", "converges-after-catch-up")),
+        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0), alike=True, examples=50, patience=THOROUGH_PATIENCE_SECONDS),
+        Profile(
+            "slow",
+            holds=(310.0,),
+            alike=True,
+            patience=SLOW_PATIENCE_SECONDS,
+            wanted=("no-duplicate-create", "converges-after-catch-up"),
+        ),
     )
 }
 STANDARD = PROFILES["standard"]

@@ -4,6 +4,7 @@
 inherits that. `never_retries` keeps a time that never comes.
 """
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -63,11 +64,11 @@ def test_what_heals_when_it_is_waited_for_is_a_cost(session: Session) -> None:
 def test_what_never_heals_is_stuck_for_at_least_as_long_as_it_was_waited_for(session: Session) -> None:
     first = tried(session, fixture("mutants", "never_retries"), 5)
     assert first.of(SLUG).outcome is Outcome.FAIL
-    assert "stuck for at least 40 s" in first.of(SLUG).worst.because
+    assert re.search(r"; stuck for at least 4\d s$", first.of(SLUG).worst.because)
     assert first.of(SLUG).worst.severity == "stuck"
     assert first.reproduced == (3, 3)
     assert judge(read_history(first.folder / HISTORY)) == tuple(first.verdicts)
 
     second = tried(session, fixture("mutants", "never_retries"), 6)
-    assert "stuck for at least 40 s" in second.of(SLUG).worst.because
+    assert re.search(r"; stuck for at least 4\d s$", second.of(SLUG).worst.because)
     assert not (second.folder / IN_HASTE).exists(), "it is waited for once for a cause"

@@ -5,6 +5,7 @@ whatever its rules say, it neither passes nor fails a requirement. Findings are 
 of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -52,7 +53,7 @@ def _with_wait(verdict: Verdict, trial: Trial) -> Verdict:
     seconds = trial.history.header.waited
     if not seconds:
         return verdict
-    told = f"; stuck for at least {seconds:.0f} s"
+    told = f"; stuck for at least {math.floor(seconds)} s"
     findings = (replace(each, because=each.because + told) if each.basis in MAY_HEAL else each for each in verdict.findings)
     return replace(verdict, findings=tuple(findings))
 

@@ -134,6 +134,10 @@ def _minutes(text: str) -> float | None:
         raise ValueError("a positive number of minutes") from None
 
 
+def _seconds_if_any(text: str) -> float | None:
+    return _seconds(text) if text else None
+
+
 def _count(text: str) -> int:
     if not text.strip().isdecimal():
         raise ValueError("a whole number, 0 or more")
@@ -177,7 +181,7 @@ def _companions(text: str) -> tuple[str, ...]:
 
 _KINDS: dict[Callable[[str], Any], str] = {
     _yes: "boolean", _count_or_none: "integer",
-    _seconds: "number", _seconds_or_none: "number", _minutes: "number",
+    _seconds: "number", _seconds_or_none: "number", _seconds_if_any: "number", _minutes: "number",
 }  # fmt: skip
 
 
@@ -293,6 +297,15 @@ class Settings:
             "plans drawn by Hypothesis for each sample; empty: as many as the profile says "
             f"({', '.join(f'{each.name} {each.examples}' for each in PROFILES.values())})",
             _count_or_none,
+        ),
+    ] = None
+    patience: Annotated[
+        float | None,
+        Option(
+            "before the controller is called stuck, what is missing is waited for so many seconds, once for a cause and no longer "
+            "than it takes: what heals meanwhile is a cost, and no finding; empty: as long as the profile says "
+            f"({', '.join(f'{each.name} {each.patience:.0f}' for each in PROFILES.values())})",
+            _seconds_if_any,
         ),
     ] = None
     mutations: Annotated[

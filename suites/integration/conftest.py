@@ -99,6 +99,7 @@ def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:
         if env is None:  # a pytest started by an xdist worker must not take itself for a worker
             env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
         env = {"STALEPROOF_COMPANIONS": "none", **env}  # they cost seconds a run, and test_companions has them
+        env = {"STALEPROOF_PATIENCE": "5", **env}  # what is stuck is known here, and test_patience waits for it
         if any(argument.startswith("-n") for argument in arguments):  # each worker has a control plane and a controller of its own
             env.pop(VARIABLE, None)
         finished = subprocess.run(

@@ -23,6 +23,7 @@ from .known import CRDS, GUILTY, HONEST, METRICS, Known
 from .rows import FOUND, KEPT, NOT_ACCUSED, Guilty, Honest, in_short
 
 START_SECONDS = 120.0  # a JVM or Node begins slowly beside other suites
+PATIENCE_SECONDS = 5.0  # shorter than any trial waits, as what is stuck is known here
 TABLE = ("controller", "its requirement", "caught by the plan", "found as well")
 CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all", "exit")
 
@@ -81,6 +82,7 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytes
                     chooses_companions=chooses and not known.companions,
                     keep="findings",
                     start_seconds=START_SECONDS,
+                    patience=PATIENCE_SECONDS,
                 )
                 sessions[known.companions] = stack.enter_context(Session(options))
             session = sessions[known.companions]

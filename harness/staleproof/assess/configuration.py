@@ -14,6 +14,7 @@ from staleproof.core.operator.prerequisite import Documents, NoSuchPrimaryError,
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.mutations.allowed import MutationError, Mutations, read
+from staleproof.draw.profile import PROFILES
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
 from staleproof.drive.cluster.manifests import read as read_manifests
 from staleproof.drive.cluster.manifests import read_crds, read_rendered
@@ -139,6 +140,7 @@ def session_options(
         root=settings.dir,
         start_seconds=settings.controller_start_seconds,
         release_leases=settings.release_leases,
+        patience=PROFILES[settings.profile].patience if settings.patience is None else settings.patience,
         namespace=settings.namespace,
         metrics=settings.controller_metrics,
         companions=tuple(name for name in settings.companions if name != AUTO),

@@ -20,6 +20,7 @@ from staleproof.checks.facts.usability import interruption, reference_trouble, u
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis, Outcome
 from staleproof.core.plan.step import sets_aside
+from staleproof.core.times import ELECTION_SECONDS, PACE_UNKNOWN_SECONDS
 
 Subject = Basis | Literal["trial", "references", "settling", "aim", "conformance"]
 """What a doubt is about: what a finding rests on; or anything that the trial shows, what is compared, how it ends, what its plan
@@ -87,11 +88,14 @@ def too_soon(trial: Trial) -> str:
     settled = trial.settled
     if settled is None:
         return "the trial has no settling phase"
-    given = budget(trial, settled)
-    waited = trial.at(settled) - trial.at(given.since)
+    given, in_vain = budget(trial, settled), trial.history.header.waited
+    since = trial.at(given.since)
+    waited = max(trial.at(settled) - since, in_vain - max(0.0, since - trial.at(trial.released or 0)))
     if waited < given.seconds:
         return f"it had {waited:.1f} s to catch up, and may need {given.seconds:.1f} s after what was done to it"
-    return given.unknown or awaits_election(trial, settled)
+    if in_vain > PACE_UNKNOWN_SECONDS:
+        return ""  # nothing tells how long it waits by itself, and it was waited for
+    return given.unknown or ("" if in_vain > ELECTION_SECONDS else awaits_election(trial, settled))
 
 
 def _creations(primary: str, trial: Trial) -> int:
@@ -106,8 +110,10 @@ DOUBTS = (
     Doubt("its references cannot be compared with", ("references",), Outcome.NOT_EXERCISED, reference_trouble),
     Doubt("it has no end", ("settling",), Outcome.INCONCLUSIVE, has_no_end),
     Doubt("the controller had nothing to do", ("end",), Outcome.NOT_EXERCISED, unneeded),
-    Doubt("the user's steps came to something else", ("memory", "end", "pace"), Outcome.INCONCLUSIVE, recreated_otherwise),
-    Doubt("a child was set aside", ("surplus", "memory", "end", "pace"), Outcome.INCONCLUSIVE, set_aside),
+    Doubt(
+        "the user's steps came to something else", ("memory", "end", "silence", "pace"), Outcome.INCONCLUSIVE, recreated_otherwise
+    ),
+    Doubt("a child was set aside", ("surplus", "memory", "end", "silence", "pace"), Outcome.INCONCLUSIVE, set_aside),
     Doubt("it had too little time", ("end", "unfinished"), Outcome.INCONCLUSIVE, too_soon),
     Doubt("a fault had no occasion", ("aim",), Outcome.NOT_EXERCISED, unfired),
     Doubt("no API server does this", ("conformance",), Outcome.NOT_EXERCISED, lambda trial: hostility(trial.plan)),

@@ -5,6 +5,7 @@ whatever its rules say, it neither passes nor fails a requirement. Findings are 
 of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -18,7 +19,7 @@ from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
 from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact, indexed
-from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion, Verdict
+from staleproof.checks.verdict import MAY_HEAL, Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion, Verdict
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.history.entry import FaultIndex
@@ -44,7 +45,17 @@ def judge(
     watch shows, a rule crashed.
     """
     trial = indexed(history, history.references if references is None else references)
-    return with_causes(trial, [(requirement, _verdict(requirement, trial)) for requirement in requirements])
+    return with_causes(trial, [(each, _with_wait(_verdict(each, trial), trial)) for each in requirements])
+
+
+def _with_wait(verdict: Verdict, trial: Trial) -> Verdict:
+    """The verdict, whose findings say how long it was waited in vain for what may heal, if it was."""
+    seconds = trial.history.header.waited
+    if not seconds:
+        return verdict
+    told = f"; stuck for at least {math.floor(seconds)} s"
+    findings = (replace(each, because=each.because + told) if each.basis in MAY_HEAL else each for each in verdict.findings)
+    return replace(verdict, findings=tuple(findings))
 
 
 def _verdict(requirement: Requirement, trial: Trial) -> Verdict:
@@ -53,7 +64,7 @@ def _verdict(requirement: Requirement, trial: Trial) -> Verdict:
         return verdict
     if stopped.doubt:
         return Verdict(requirement.slug, Outcome.INCONCLUSIVE, why=f"{stopped.because}, but {stopped.doubt}")
-    finding = Finding(stopped.because, stopped.witnesses, requirement=requirement.slug, severity="stuck")
+    finding = Finding(stopped.because, stopped.witnesses, requirement=requirement.slug, severity="stuck", basis=stopped.basis)
     verdict = Verdict(requirement.slug, Outcome.FAIL, (finding,))
     return _apart(verdict, trial)
 

@@ -211,6 +211,20 @@ class Trial:
             raise ValueError("the trial has no settling phase")
         return self.released, self.settled
 
+    @cached_property
+    def usual_ending(self) -> tuple[Position, Position]:
+        """Where the trial was released, and where the time was over that any controller is given: where it had settled, unless it
+        was waited for longer.
+
+        Raises:
+            ValueError: as of `ending`.
+        """
+        released, settled = self.ending
+        end = self.entries[settled]
+        if not isinstance(end, Settled) or not end.overdue:
+            return released, settled
+        return released, next(Position(n) for n, entry in enumerate(self.entries) if entry.at >= end.at - end.overdue)
+
     # --- faults
 
     @cached_property

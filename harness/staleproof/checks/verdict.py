@@ -42,7 +42,7 @@ Severity = Literal["destroyed", "duplicated", "undone", "stuck", "leaked", "tran
 """
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
-Basis = Literal["write", "surplus", "memory", "end", "unfinished", "pace"]
+Basis = Literal["write", "surplus", "memory", "end", "unfinished", "silence", "pace"]
 """What a finding rests on, and so which other explanations it has to survive (`doubt`).
 
 - `write`: the write itself, whatever came of it.
@@ -50,8 +50,11 @@ Basis = Literal["write", "surplus", "memory", "end", "unfinished", "pace"]
 - `memory`: the same, of a life that does not know what was done before it, or whether it was done.
 - `end`: how the trial ended, beside how the references did.
 - `unfinished`: that something is not done yet at the end, whatever else the user's steps came to.
+- `silence`: that it asks for nothing any more, though something is missing, or new.
 - `pace`: how long it took.
 """
+MAY_HEAL: frozenset[Basis] = frozenset({"end", "unfinished", "silence"})
+"""What rests on one of these was not so, if it comes to a good end later by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,20 @@ from staleproof.progress import progress_on
 from staleproof.report.planned import line, sum_up, unwatched
 from staleproof.settings import Settings
 
-_PLANS = ("crds", "samples", "primary", "before", "profile", "minutes", "only", "keep", "dry_run", "baseline", "update_baseline")
+_PLANS = (
+    "crds",
+    "samples",
+    "primary",
+    "before",
+    "profile",
+    "minutes",
+    "patience",
+    "only",
+    "keep",
+    "dry_run",
+    "baseline",
+    "update_baseline",
+)
 _REPLAYED = {
     "still fails": (FAILED, "[bold red]STILL FAILS[/]"),
     "could not run": (SetupError.exit_code, "[yellow]COULD NOT RUN[/]"),
@@ -84,7 +97,7 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
 
 @click.command()
 @click.argument("plan")
-@takes(*SUBJECT, "before")
+@takes(*SUBJECT, "before", "patience")
 def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLAN again: a plan.json, the folder of a trial, its name in the latest run, an exported trial, a crash file or the id of
     a finding, or a folder of such files, one after the other.

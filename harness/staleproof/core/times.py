@@ -41,9 +41,11 @@ REJECTED_SECONDS = 4.0
 tries."""
 MARGIN_SECONDS = 1.0
 """So much more than a correct controller may need is waited for convergence."""
-MOST_PATIENCE_SECONDS = 100.0
-"""The longest that a trial waits for a controller to converge: client-go's rate limiter has come to 82 s after 15 failures, its
-reflector to a minute after several 410s."""
+AT_MOST_NEEDED_SECONDS = 100.0
+"""Each trial waits for what a correct controller may need, up to this: client-go's rate limiter has come to 82 s after 15 failures,
+its reflector to a minute after several 410s. What takes longer is for the one run that waits long (`--staleproof-patience`)."""
+LOOKING_FACTOR = 10.0
+"""Of the time that it takes to look whether something is still missing: it is looked at again after so long, at the earliest."""
 RESYNC_SECONDS = 60.0
 """A watch that was ended for a resync is waited for so long."""
 OPENS_WATCH_SECONDS = 30.0
@@ -163,6 +165,20 @@ NEXT_WATCH_SECONDS = 5.0
 """From one watch to the next when a controller begins."""
 MOVES_SECONDS = 3.0
 """The pauses of one run in which moves are tried, all together."""
+PATIENCE_SECONDS = 180.0
+"""Before a controller is called stuck, what is missing is waited for so long, once for a cause, unless the user says otherwise: a
+handler is tried again after a minute, a collector comes every two."""
+THOROUGH_PATIENCE_SECONDS = 600.0
+"""The same in the profile thorough."""
+SLOW_PATIENCE_SECONDS = 900.0
+"""The same in the profile slow: longer than twice its hold."""
+HEALS_SECONDS = 1.0
+"""So much longer than what healed in one trial took is waited for in the others."""
+HEALS_FACTOR = 1.5
+"""The same, of what it took."""
+PERIODS_FACTOR = 2.0
+"""Of the longest time that a controller was quiet in a run without faults before it asked for something by itself: what comes once
+in a period comes within two of them."""
 PROBE_SECONDS = 10.0
 """Whether a controller works at all is seen within this."""
 PROBE_FACTOR = 5.0

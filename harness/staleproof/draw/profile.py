@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from staleproof.core.times import PATIENCE_SECONDS, SLOW_PATIENCE_SECONDS, THOROUGH_PATIENCE_SECONDS
+
 T = TypeVar("T")
 WANTED = (
     "no-duplicate-create",
@@ -38,6 +40,7 @@ class Profile:
             one stands for all.
         examples: how many plans are drawn for each primary.
         seed: of all that is drawn; the same gives the same plans.
+        patience: how many seconds what may heal by itself is waited for, once for a cause, before a controller is called stuck.
         wanted: the requirements that a run has to exercise, as far as the controller gives plans an occasion for them, to be
             green.
     """
@@ -48,6 +51,7 @@ class Profile:
     alike: bool = False
     examples: int = 10
     seed: str = ""
+    patience: float = PATIENCE_SECONDS
     wanted: tuple[str, ...] = WANTED
 
     def some(self, variants: Iterable[T]) -> Iterator[T]:
@@ -72,8 +76,14 @@ PROFILES = {
     for profile in (
         Profile("smoke", holds=(2.0,), every=False, examples=3),
         Profile("standard", holds=(2.0, 6.0, 12.0)),
-        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0), alike=True, examples=50),
-        Profile("slow", holds=(310.0,), alike=True, wanted=("no-duplicate-create", "converges-after-catch-up")),
+        Profile("thorough", holds=(2.0, 6.0, 12.0, 30.0, 60.0), alike=True, examples=50, patience=THOROUGH_PATIENCE_SECONDS),
+        Profile(
+            "slow",
+            holds=(310.0,),
+            alike=True,
+            patience=SLOW_PATIENCE_SECONDS,
+            wanted=("no-duplicate-create", "converges-after-catch-up"),
+        ),
     )
 }
 STANDARD = PROFILES["standard"]

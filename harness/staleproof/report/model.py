@@ -88,6 +88,14 @@ class CostReport(_Struct, frozen=True, kw_only=True):
     void: int
 
 
+class HealedReport(_Struct, frozen=True, kw_only=True):
+    """What was missing when the time was over that any controller is given (`lacked`, in words) was there so many seconds after the
+    release: it was waited for long."""
+
+    seconds: float
+    lacked: str = ""
+
+
 class TrialReport(_Struct, frozen=True, kw_only=True):
     """One trial. `plan` is its plan's fingerprint, empty in reports of older versions. `folder` is relative to the run's;
     `evidence` is the sha256 of its history before compression, which is still in the folder if it is `kept`.
@@ -97,7 +105,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     run. `unconfirmed`: there was a finding, and no time to run it again. `faults` has one for each planned fault; it is empty in
     reports of older versions. `references_seconds` is what its references took, 0 when they had been run for another plan or by
     another worker; `spent` says where the trial's own seconds went. `shrunk` says how small a drawn plan with a finding could be
-    made; empty: nobody tried.
+    made; empty: nobody tried. `healed`: the controller came to a good end late, which is a cost.
     """
 
     name: str
@@ -121,6 +129,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     hostile: str = ""
     faults: tuple[FaultReport, ...] = ()
     cost: CostReport | None = None
+    healed: HealedReport | None = None
     verdicts: tuple[RequirementVerdict, ...]
 
 

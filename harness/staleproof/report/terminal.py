@@ -215,6 +215,11 @@ def _costs(report: Report) -> Iterator[Text]:
         each, void = writes / sum(each.primaries for each in told), sum(each.void for each in told)
         nothing = "all of which changed nothing, or nothing but times" if void == writes else f"{void / writes:.0%} of them in vain"
         yield Text(f"cost: {each:.1f} writes for each primary that is looked at again though nothing has changed, {nothing}")
+    if late := [(trial.healed, trial) for trial in report.trials if trial.healed is not None]:
+        slowest, trial = max(late, key=lambda each: each[0].seconds)
+        times = f"{plural(len(late), 'plan')}, the slowest {trial.name}" if len(late) > 1 else trial.name
+        lacked = f"; until then, {slowest.lacked}" if slowest.lacked else ""
+        yield Text(f"cost: healed after {slowest.seconds:.0f} s by itself, so it is slow and not stuck ({times}){lacked}")
     if often := report.environment.get("writes at rest"):
         yield Text(f"cost: writes at rest {often}, as far as a few seconds tell")
 

@@ -29,6 +29,14 @@ from staleproof.errors import UsageError
 from staleproof.settings import Settings
 
 
+@pytest.mark.parametrize(
+    ("settings", "seconds"),
+    [(Settings(), 180.0), (Settings(profile="thorough"), 600.0), (Settings(profile="thorough", patience=5.0), 5.0)],
+)
+def test_the_patience_is_the_profile_s_unless_it_is_given(settings: Settings, seconds: float) -> None:
+    assert session_options(settings, Subject(command=("x",)), ()).patience == seconds
+
+
 def test_what_may_be_changed_is_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "mutations.yaml"
     file.write_text("forbid: [spec.size]")

@@ -305,8 +305,8 @@ class Script(Draft):
     def released(self) -> Self:
         return self.adds(Released)
 
-    def settled(self, *, ok: bool = True, why: str = "") -> Self:
-        return self.adds(Settled, ok=ok, why=why)
+    def settled(self, *, ok: bool = True, why: str = "", overdue: float = 0.0) -> Self:
+        return self.adds(Settled, ok=ok, why=why, overdue=overdue)
 
     def stuck(self, seconds: float = 10.0) -> Self:
         """The trial ends so long after the release, and something is still wrong."""

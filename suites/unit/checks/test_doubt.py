@@ -1,5 +1,8 @@
 """Every other explanation, and what each of them leaves of a finding."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from staleproof.checks.doubt import DOUBTS, first_doubt, recreated_otherwise, set_aside, too_soon
@@ -52,6 +55,22 @@ def rejected_once() -> Script:
 )
 def test_a_controller_may_need_time(trial: Trial, why: str) -> None:
     assert too_soon(trial) == why
+
+
+@pytest.mark.parametrize(
+    ("script", "seconds", "why"),
+    [
+        (cut(times=2).stuck(1.0), 2.0, "it had 2.0 s to catch up, and may need 3.2 s after what was done to it"),
+        (cut(times=2).stuck(1.0), 5.0, ""),
+        (rejected_once().stuck(100.0), 80.0, UNKNOWN),
+        (rejected_once().stuck(100.0), 180.0, ""),
+    ],
+    ids=["not long enough", "long enough", "an unknown pace, not for long", "an unknown pace, for minutes"],
+)
+def test_what_was_waited_in_vain_counts_as_its_time(script: Script, seconds: float, why: str) -> None:
+    trial = beside(script)
+    known = replace(trial.history, header=msgspec.structs.replace(trial.history.header, waited=seconds))
+    assert too_soon(Trial(known, [each.history for each in trial.references])) == why
 
 
 def test_the_steps_may_come_to_something_else_than_in_the_references() -> None:

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
-from staleproof.report.model import CostReport, EndedSearch, FaultReport, LeftOut, Report, RequirementVerdict
+from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict
 from staleproof.report.terminal import sentence, table
 
 from . import runs
@@ -310,6 +310,17 @@ def test_the_companions_that_were_chosen_are_told_with_their_cost() -> None:
     told = {"companions for Widget/w": "job, kwok: ready in 2.0 s", "companions": "job, kwok"}
     of = msgspec.structs.replace(report(PASSED), environment=told)
     assert [line for line in lines(of, width=200) if "companions" in line] == ["companions for Widget/w: job, kwok: ready in 2.0 s"]
+
+
+def test_what_healed_late_is_a_cost() -> None:
+    of = report(PASSED, PASSED)
+    late = (HealedReport(seconds=61.2, lacked="1 pod of w"), HealedReport(seconds=20.0))
+    trials = tuple(msgspec.structs.replace(trial, healed=each) for trial, each in zip(of.trials, late, strict=True))
+    (told,) = (line for line in lines(msgspec.structs.replace(of, trials=trials), width=200) if line.startswith("cost"))
+    assert told == (
+        f"cost: healed after 61 s by itself, so it is slow and not stuck (2 plans, the slowest {trials[0].name}); "
+        "until then, 1 pod of w"
+    )
 
 
 def test_a_controller_that_writes_nothing_at_rest_costs_nothing() -> None:

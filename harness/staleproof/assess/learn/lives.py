@@ -51,6 +51,13 @@ def set_aside(folder: Path, name: str) -> None:
         path.rename(folder / name / path.name)
 
 
+def put_back(folder: Path, name: str) -> None:
+    """Let the files in a folder of this name take the place of those of a trial that were set aside."""
+    for path in (folder / name).iterdir():
+        path.rename(folder / path.name)
+    (folder / name).rmdir()
+
+
 def doubted(verdicts: Sequence[Verdict], why: str) -> tuple[Verdict, ...]:
     """The same, but those on living through any fault are inconclusive for this reason, unless they failed or there is none."""
     general = {requirement.slug for requirement in REQUIREMENTS if requirement.outlives == EFFECTS}

@@ -7,12 +7,14 @@ from functools import cached_property
 
 import msgspec
 
-from staleproof.checks.ends.convergence import unneeded
+from staleproof.checks.ends.convergence import certain_difference, unneeded
 from staleproof.checks.ends.hull import baseline, step_baselines
+from staleproof.checks.ends.leftovers import leftovers
 from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.change import WriteKind
+from staleproof.core.history.entry import Settled
 from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
@@ -66,6 +68,16 @@ def may_need(history: History) -> float:
         return 0.0
     given = budget(trial, len(history.entries))
     return trial.at(given.since) - trial.at(trial.released) + given.seconds
+
+
+def lacks(history: History, unstable: Sequence[UnstableField] = ()) -> str:
+    """What is missing, or left over, as a verdict would have it if the trial had settled now, in words; empty when nothing is."""
+    header = msgspec.structs.replace(history.header, unstable=tuple(unstable))
+    over = (*history.entries, Settled(at=history.entries[-1].at, ok=False))
+    trial = indexed(replace(history, header=header, entries=over), history.harmless)
+    certain = certain_difference(trial, len(history.entries))
+    left = (f"{each.children[0].resource} left over" for each in leftovers(trial) if not each.unstable)
+    return certain or next(left, "")
 
 
 def deadline(plan: Plan, references: Sequence[History]) -> float:

@@ -26,8 +26,9 @@ from staleproof.assess.trial.result import Run
 from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.operator.companion import WITHOUT, together
 from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.pace import longest_period
 from staleproof.core.plan.plan import Plan, Subject
-from staleproof.core.times import BUILT_SECONDS, LOOK_SECONDS
+from staleproof.core.times import BUILT_SECONDS, LOOK_SECONDS, PERIODS_FACTOR
 from staleproof.draw.mutations.allowed import Mutations
 from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
@@ -48,6 +49,8 @@ class SessionOptions(EnvironmentOptions):
         worker: the xdist worker that this is, which has a part of the run folder; empty: the run has one process.
         run_secret: what the workers of a run know and no file says; empty: the run has one process.
         reruns: how often a trial with a finding is run again before the finding is believed.
+        patience: how many seconds what may heal by itself is waited for, once for a cause, before the controller is called stuck;
+            0: no longer than in any trial.
         keep: whether the histories of trials that pass are kept, too.
         ends: when the time is over, on the monotonic clock; it may become later, because building is not counted.
         kept_names: cluster-scoped primaries that have the same name in every trial (`plan`); more may follow (`keep_name`).
@@ -63,6 +66,7 @@ class SessionOptions(EnvironmentOptions):
     worker: str = ""
     run_secret: str = ""
     reruns: int = 2
+    patience: float = 0.0
     keep: Keep = "all"
     mutations: Mutations = field(default_factory=Mutations)
     before: tuple[Manifest, ...] = ()
@@ -217,8 +221,20 @@ class Worker:
         spec = TrialSpec(plan=kept, before=plan.before, folder=folder, role=role, lasts=lasts, reached=reached)
         history = self.in_time(lambda env: run_trial(spec, env))
         self.shared.keep_reference(folder, history)
+        if role == "reference" and not plan.faults:
+            self.expect(history.digest, PERIODS_FACTOR * longest_period(history))
         self.watched_seconds += time.monotonic() - began
         return history
+
+    def expect(self, name: str, seconds: float) -> None:
+        """Let every trial of this controller wait so long for what is missing, if the patience allows that, because of what the run
+        of this name showed."""
+        self.shared.keep_wait(self.key("wait"), name, seconds)
+
+    @property
+    def expected_seconds(self) -> float:
+        """How long every trial of this controller waits for what is missing, by what the run has shown so far."""
+        return min(self.options.patience, self.shared.longest_wait(self.key("wait")))
 
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
         """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next who asks tries

@@ -20,13 +20,24 @@ from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
 from staleproof.draw.scenarios import DRAWN
 from staleproof.report import conformance
-from staleproof.report.model import CostReport, FaultReport, LeftOut, Report, RequirementVerdict, TrialReport, encode, findings
+from staleproof.report.model import (
+    CostReport,
+    FaultReport,
+    HealedReport,
+    LeftOut,
+    Report,
+    RequirementVerdict,
+    TrialReport,
+    encode,
+    findings,
+)
 from staleproof.report.observations import observations
 from staleproof.shipped import shipped
 
 
 def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialReport:
     """A result as the report tells it."""
+    healed = result.healed
     return TrialReport(
         name=result.name,
         plan=fingerprint(result.plan),
@@ -49,6 +60,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         hostile=result.hostile,
         faults=tuple(map(_fault_report, result.faults, occasions(result.history.header.plan))),
         cost=_cost_report(result),
+        healed=HealedReport(seconds=round(healed.seconds, 1), lacked=healed.lacked) if healed is not None else None,
         verdicts=tuple(_requirement_verdict(verdict, result.history) for verdict in result.verdicts),
     )
 

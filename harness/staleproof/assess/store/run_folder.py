@@ -4,6 +4,7 @@
     shared/manifests/DIGEST.json.gz     a manifest of plans, or what a workload needs, once
     shared/references/DIGEST/           a fault-free run, with the same files as a trial
     shared/once/KEY.json                what came of work that is done once for all workers; KEY.lock is held by who does it
+    shared/waits/KEY/NAME.txt           how long what is missing is waited for in each trial, by controller: what its runs showed
     shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
 
 A file comes into being whole or not at all, and what is named by its digest is compared with it whenever it is read. A lock belongs
@@ -104,6 +105,15 @@ class RunFolder:
     def troubles(self, of: str) -> list[str]:
         """What was kept so far of this controller."""
         return [path.read_text() for path in sorted((self._shared / "troubles" / of).glob("*.txt"))]
+
+    def keep_wait(self, of: str, name: str, seconds: float) -> None:
+        """Keep how long what is missing is to be waited for in each trial, as the run of this name shows. `of`: the controller."""
+        if seconds > self.longest_wait(of):
+            write_whole(self._shared / "waits" / of / f"{name}.txt", str(seconds).encode())
+
+    def longest_wait(self, of: str) -> float:
+        """The longest that was kept so far of this controller; 0: none was."""
+        return max((float(path.read_text()) for path in (self._shared / "waits" / of).glob("*.txt")), default=0.0)
 
     def note_built(self, what: str, seconds: float, *, by: str) -> None:
         """Keep how long a worker had to wait until this was built, which is once on a machine."""

@@ -119,6 +119,14 @@ def without_faults(asks: Asks, plan: Plan, history: History, wanted: int) -> tup
     return _more(history, asks(fresh(plan), "reference", asked + missing)) if missing > 0 else history.references
 
 
+def as_long(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
+    """The references of a trial that was waited for long, and the same workload without faults for as long: what a controller does
+    after minutes by itself is there, too."""
+    *steps, settling = lasted(history)
+    overdue = sum(entry.overdue for entry in history.entries if isinstance(entry, Settled))
+    return _more(history, asks(fresh(plan), "paced", lasts=(*steps, math.ceil(settling + overdue))))
+
+
 def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
     """The references of a trial, and those among what was found that can be compared with, too.
 

@@ -6,8 +6,10 @@ from math import comb
 from pathlib import Path
 
 from staleproof.checks.catalog import is_scored
+from staleproof.checks.ends.healing import Healed, healed
 from staleproof.checks.facts.fault_outcomes import FaultOutcome, fault_outcomes, hostility
 from staleproof.checks.story.narrative import Story, stories
+from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history.history import History
 from staleproof.core.plan.coverage import Occasion, occasions
@@ -74,6 +76,11 @@ class Result:
     def fired(self) -> int:
         """How many of the planned faults did something to the controller."""
         return sum(fault.outcome == "fired" for fault in self.faults)
+
+    @property
+    def healed(self) -> Healed | None:
+        """How it came to a good end only because it was waited for long; None: it did not, or needed no patience."""
+        return healed(indexed(self.history))
 
     @property
     def hostile(self) -> str:

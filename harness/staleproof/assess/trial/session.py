@@ -4,28 +4,42 @@ import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from staleproof.assess.learn import patience
-from staleproof.assess.learn.lives import IN_THE_LIFE_BEFORE, IN_VAIN, died_between, doubted, left_like_that, set_aside, stopped
+from staleproof.assess.learn import patience as learnt
+from staleproof.assess.learn.lives import (
+    IN_THE_LIFE_BEFORE,
+    IN_VAIN,
+    died_between,
+    doubted,
+    left_like_that,
+    put_back,
+    set_aside,
+    stopped,
+)
 from staleproof.assess.run.worker import SessionOptions, Worker
 from staleproof.assess.store.run_folder import HISTORY, write_whole
-from staleproof.assess.trial.comparison import CONTROLS, RERUNS, differs, questions, waited_in_vain, without_faults
+from staleproof.assess.trial.comparison import CONTROLS, RERUNS, as_long, differs, questions, waited_in_vain, without_faults
+from staleproof.assess.trial.long_wait import IN_HASTE, LONG, Waited, is_another, stuck, waited, waited_seconds
 from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted, once_more, undone_without_faults
 from staleproof.assess.trial.references import REFERENCES, References
 from staleproof.assess.trial.result import Result, confirmed, failures, is_undecided, unconfirmed
 from staleproof.checks.catalog import waits
+from staleproof.checks.ends.healing import healed, usual_seconds
 from staleproof.checks.judge import judge
+from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history.history import History, sealed
 from staleproof.core.operator.companion import ALWAYS
 from staleproof.core.operator.prerequisite import with_payloads, without_payload
 from staleproof.core.plan.plan import Plan
+from staleproof.core.times import HEALS_FACTOR, HEALS_SECONDS
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.drive.trial.run import Patience, TrialSpec, run_trial
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import OutOfTime
 
@@ -143,6 +157,11 @@ class Session(Worker):
         if not told.is_cut and not failures(told.verdicts) and waited_in_vain(told.history):
             set_aside(folder, IN_VAIN)
             told = self._compared(plan, self._run(plan, told.history.harmless, folder), folder)
+        if not told.is_cut and (causes := self._stuck(told)):
+            try:
+                told = self._waited_for(causes, plan, told, folder)
+            except OutOfTime:
+                told = replace(told, is_cut=bool(failures(told.verdicts)))
         if not told.is_cut and failures(told.verdicts):
             try:
                 return self._reproduced(plan, told.history, folder, reruns)
@@ -152,6 +171,49 @@ class Session(Worker):
             raise OutOfTime
         return replace(told, verdicts=unconfirmed(told.verdicts)) if told.is_cut else told
 
+    def _stuck(self, told: "_Judged") -> frozenset[str]:
+        """The causes for which the controller may be stuck, if it was not waited for as long as it is to be."""
+        is_due = waited_seconds(told.history) < self.options.patience
+        return stuck(told.history, told.verdicts) if is_due else frozenset()
+
+    def _waited_for(self, causes: frozenset[str], plan: Plan, told: "_Judged", folder: Path) -> "_Judged":
+        """The trial, once it is known whether what may heal by itself does, when it is waited for long: a trial that asks takes the
+        place of this one, and what was in vain for these causes is asked once a run. What healed in another trial and not in
+        this one, which had as long, is asked again."""
+        asked: list[_Judged] = []
+
+        def wait() -> bytes:
+            asked.append(self._long_wait(plan, told, folder))
+            return msgspec.json.encode(_answer(asked[0].history))
+
+        for number in itertools.count(1):
+            answer = msgspec.json.decode(self.once("patience", (sorted(causes), number), wait), type=Waited)
+            if asked:
+                return asked[0]
+            if answer.in_vain:
+                break
+        known = replace(told, history=waited(told.history, answer.seconds))
+        return self._judged_against(known.history.references, known, folder)
+
+    def _long_wait(self, plan: Plan, told: "_Judged", folder: Path) -> "_Judged":
+        """The plan, run again and waited for with patience, in place of the trial: what heals is learnt for all other trials.
+        OutOfTime, with the trial as it was, when there is no time for that."""
+        seconds, before = self.options.patience, indexed(told.history, told.history.references)
+        self.need(usual_seconds(before) + seconds)
+        history = self._run(plan, told.history.harmless, folder / LONG, patience=seconds)
+        set_aside(folder, IN_HASTE)
+        put_back(folder, LONG)
+        found = self._compared(plan, self._against(told.history.references, history, folder), folder)
+        if stuck(found.history, found.verdicts) and is_another(before, indexed(found.history, found.history.references)):
+            references = as_long(self.references.asked, plan, found.history)
+            found = self._judged_against(references, found, folder)
+        if stuck(found.history, found.verdicts):
+            known = replace(found, history=waited(found.history, waited_seconds(found.history)))
+            return self._judged_against(known.history.references, known, folder)
+        if (by_itself := healed(indexed(found.history))) is not None:
+            self.expect(found.history.digest, HEALS_FACTOR * by_itself.seconds + HEALS_SECONDS)
+        return found
+
     def _compared(self, plan: Plan, history: History, folder: Path) -> "_Judged":
         """The trial, judged, with as many more references as explain what it differs in, if any do, and there is time for."""
         told = _Judged(history, judge(history))
@@ -159,13 +221,12 @@ class Session(Worker):
             if not differs(told.history, told.verdicts):
                 break
             try:
-                self.need(history.entries[-1].at)
+                self.need(usual_seconds(indexed(history)))
                 references = question(told.history)
             except OutOfTime:
                 return replace(told, is_cut=True)
             if references != told.history.references or self.references.unstable() != told.history.header.unstable:
-                compared = self._against(references, told.history, folder)
-                told = _Judged(compared, judge(compared))
+                told = self._judged_against(references, told, folder)
         return told
 
     def _completed(self, plan: Plan) -> Plan:
@@ -195,9 +256,10 @@ class Session(Worker):
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             for number in range(len(runs) + 1, times + 1):
-                self.need(history.entries[-1].at)
+                self.need(usual_seconds(indexed(history)))
                 runs.append(self._run(plan, history.harmless, folder / f"rerun-{number}", anew=True))
-            return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(runs, 1)]
+            known = [waited(each, history.header.waited) for each in runs]
+            return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(known, 1)]
 
         verdicts, again = judge(history), rerun(times)
         if is_undecided(verdicts, again):
@@ -211,6 +273,11 @@ class Session(Worker):
         made, data = sealed(replace(history, header=header, references=tuple(references)))
         write_whole(folder / HISTORY, data)
         return made
+
+    def _judged_against(self, references: Sequence[History], told: "_Judged", folder: Path) -> "_Judged":
+        """The trial with other references, judged."""
+        compared = self._against(references, told.history, folder)
+        return replace(told, history=compared, verdicts=judge(compared))
 
     def _begin_soundly(self) -> str:
         """Leave a life that was found dead or doing nothing any more. How it died since the trial before, in words, if it did."""
@@ -243,11 +310,15 @@ class Session(Worker):
         second = self._run(plan, references, folder, anew=True)
         return second, "" if stopped(second) else left_like_that(stopped(first), before)
 
-    def _run(self, plan: Plan, references: Sequence[History], folder: Path, *, anew: bool = False) -> History:
-        """Run a plan; `anew`: in a new life of the controller."""
+    def _run(
+        self, plan: Plan, references: Sequence[History], folder: Path, *, anew: bool = False, patience: float = 0.0
+    ) -> History:
+        """Run a plan; `anew`: in a new life of the controller; `patience`: how many seconds what is missing is waited for, if that
+        is longer than the run has learnt to wait."""
         if anew and not plan.fresh:
             self.renew()
-        goals = patience.Goals(references, plan, self.references.unstable())
+        unstable, probe = self.references.unstable(), learnt.probe(plan, references)
+        goals = learnt.Goals(references, plan, unstable)
         spec = TrialSpec(
             plan=self.shared.keep_manifests(plan),
             before=plan.before,
@@ -257,10 +328,16 @@ class Session(Worker):
             references=references,
             converged=goals.missing,
             reached=None if waits(plan.aims) else goals.is_reached,
-            deadline_seconds=patience.deadline(plan, references[:REFERENCES]),
-            may_need=patience.may_need,
-            probe=patience.probe(plan, references),
+            deadline_seconds=learnt.deadline(plan, references[:REFERENCES]),
+            may_need=learnt.may_need,
+            patience=Patience(max(patience, self.expected_seconds), partial(learnt.lacks, unstable=unstable)),
+            probe=replace(probe, patience=patience) if probe is not None else None,
         )
         history = self.in_time(lambda env: run_trial(spec, env))
         self._is_spoilt = bool(stopped(history))
         return history
+
+
+def _answer(history: History) -> Waited:
+    """What came of a trial that waited long."""
+    return Waited(waited_seconds(history), in_vain=bool(history.header.waited))

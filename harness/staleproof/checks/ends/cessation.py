@@ -11,6 +11,7 @@ from staleproof.checks.ends.exits import code_of, deaths, last_words
 from staleproof.checks.facts.recovery_budget import awaits_election, reconnecting
 from staleproof.checks.facts.usability import disturbance, interruption, reference_trouble
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.verdict import Basis
 from staleproof.core.history.entry import Exited, FaultFired, Probed
 from staleproof.core.history.history import Position
 
@@ -19,10 +20,12 @@ _CRASH_LOOP = 3
 
 @dataclass(frozen=True, slots=True)
 class Cessation:
-    """That the controller stopped, in words; `doubt`: why it may not be to blame, in words, empty if it is."""
+    """That the controller stopped, in words; `basis`: what that rests on; `doubt`: why it may not be to blame, in words; empty if
+    it is."""
 
     because: str
     witnesses: tuple[int, ...]
+    basis: Basis
     doubt: str = ""
 
 
@@ -47,7 +50,7 @@ def _death(trial: Trial, exited: Position) -> Cessation:
     because = f"its process exited by itself{often} ({code_of(entry)}){loop}, and without faults it never does{said}"
     fired = [index for index, _ in trial.every(FaultFired, until=exited)]
     doubt = "" if fired else "no fault had touched the controller"
-    return Cessation(because, (*fired[-1:], exited), doubt)
+    return Cessation(because, (*fired[-1:], exited), "write", doubt)
 
 
 def _silence(trial: Trial, probed: Position) -> Cessation:
@@ -60,9 +63,8 @@ def _silence(trial: Trial, probed: Position) -> Cessation:
         because = f"it stopped working: when all was over {new}"
     fired = trial.first(FaultFired)
     doubt = _may_come_back(trial, probed) if fired is not None else "no fault had touched the controller"
-    return Cessation(
-        because, tuple(sorted(index for index in (fired, trial.released, trial.settled, probed) if index is not None)), doubt
-    )
+    witnesses = sorted(index for index in (fired, trial.released, trial.settled, probed) if index is not None)
+    return Cessation(because, tuple(witnesses), "silence", doubt)
 
 
 def _may_come_back(trial: Trial, probed: Position) -> str:

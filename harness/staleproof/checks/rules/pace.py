@@ -84,7 +84,7 @@ def _gave_up(trial: Trial, groups: Sequence[Rejections]) -> Iterator[Finding]:
                 f"after {plural(len(group.rejected), 'rejected attempt')} within {last - first:.1f} s "
                 f"it did not try the {group.target.words} again for {silent:.1f} s: {certain}"
             )
-            yield Finding(because, (group.rejected[0], group.rejected[-1], settled), basis="pace")
+            yield Finding(because, (group.rejected[0], group.rejected[-1], settled), basis="silence")
 
 
 def _untested(trial: Trial, groups: Sequence[Rejections]) -> str:
@@ -161,10 +161,12 @@ def recovers_in_bounded_time(trial: Trial) -> Iterator[Said]:
     refused one would count) for longer than it ever needs: the longest pause of any fault-free run, ten times over, and 5 s at
     least.
 
+    What is waited for beyond the usual time does not count: the trial is judged as if it had ended before that.
+
     A pass needs a hold of 10 s or more, and so does a finding about a controller that never went on: a shorter hold does not send a
     controller to sleep, so there may be another reason. Whether it ends well is for other requirements to say.
     """
-    _, settled = trial.ending
+    _, settled = trial.usual_ending
     hides = [number for number, fault in trial.fired.items() if "hides" in fault.effects and number in trial.spans]
     reason = unneeded(trial) or ("" if hides else "nothing was kept from the controller")
     if reason:
@@ -181,7 +183,7 @@ def recovers_in_bounded_time(trial: Trial) -> Iterator[Said]:
 
 def _slept(trial: Trial, opened: int, closed: int, caught_up: int) -> Iterator[Said]:
     """Of the last thing that was kept from it, and was shown at `caught_up`."""
-    _, settled = trial.ending
+    _, settled = trial.usual_ending
     left, sleep = certain_difference(trial, caught_up + 1), sleep_after(trial, caught_up, settled)
     held, waited = trial.at(closed) - trial.at(opened), trial.at(sleep.until) - trial.at(caught_up)
     pause = max(usual_pauses(trial))
@@ -205,7 +207,7 @@ def _slept(trial: Trial, opened: int, closed: int, caught_up: int) -> Iterator[S
 
 def _other(trial: Trial, opened: int, closed: int) -> str:
     """What else was done to the controller, so that the hold tells nothing; empty when it does."""
-    _, settled = trial.ending
+    _, settled = trial.usual_ending
     steps = (trial.plan.steps[entry.step - 1] for _, entry in trial.every(StepBegan, since=closed, until=settled))
     if not all(isinstance(step, Rest) for step in steps):
         return "the workload went on after the hold"

@@ -283,10 +283,15 @@ class Released(_Entry, frozen=True, kw_only=True):
 
 
 class Settled(_Entry, frozen=True, kw_only=True):
-    """The end of the settling phase. `ok`: converged and quiet; otherwise `why` says what was still missing at the deadline."""
+    """The end of the settling phase. `ok`: converged and quiet; otherwise `why` says what was still missing at the end.
+
+    `overdue`: the last so many seconds of it came after the time that any controller is given. They were waited for what was
+    missing by then, which `why` says if nothing is at the end. 0: it was not waited for any longer.
+    """
 
     ok: bool
     why: str = ""
+    overdue: float = 0.0
 
 
 class Ended(_Entry, frozen=True, kw_only=True):
@@ -333,11 +338,13 @@ class Exited(_Entry, frozen=True, kw_only=True):
 class Probed(_Entry, frozen=True, kw_only=True):
     """After the settling the runner made new primaries, in a namespace of their own, to see whether the controller still works.
 
-    `works`: it asked for a write there within `waited` seconds.
+    `works`: it asked for a write there within `waited` seconds; the last `overdue` of them came after the time that any controller
+    is given.
     """
 
     works: bool
     waited: float
+    overdue: float = 0.0
 
 
 class Sample(msgspec.Struct, frozen=True, array_like=True):

@@ -14,12 +14,15 @@ from staleproof.core.history.change import essential, is_unmoved, moved, void_wr
 from staleproof.core.history.entry import (
     Answered,
     Asked,
+    Closed,
     Committed,
     Delivered,
+    Listed,
     Opened,
     Released,
     RequestId,
     Settled,
+    Started,
     StepBegan,
     StepEnded,
 )
@@ -58,6 +61,24 @@ def longest_pause(history: History, moves: Collection[str] = ()) -> float:
             case Delivered(uid=uid) if uid and not still.shows(entry):
                 pauses.caused(entry.at)
     return pauses.longest
+
+
+def longest_period(history: History) -> float:
+    """The most seconds that nothing happened, nothing was shown and nothing asked, before the controller asked for something by
+    itself: what it polls, collects, renews or looks at again comes as late as that. Reads count, and so do leases."""
+    longest, last = 0.0, None
+    for entry in history.entries:
+        match entry:
+            case Settled():
+                break
+            case Asked():
+                longest = max(longest, entry.at - last) if last is not None else longest
+                last = entry.at
+            case Delivered(type="BOOKMARK", initial_end=False):
+                continue
+            case Answered() | Listed() | Committed() | Delivered() | Opened() | Closed() | Started() | StepBegan():
+                last = entry.at
+    return longest
 
 
 def restless_fields(history: History) -> tuple[str, ...]:
@@ -155,8 +176,10 @@ def _counts(entry: Committed, history: History) -> bool:
 def lasted(history: History) -> tuple[float, ...]:
     """The seconds that each step of the trial's workload took, and at last those from the release to the end.
 
-    A resync is no step of a workload; its time counts towards the step before.
+    A resync is no step of a workload; its time counts towards the step before. What was waited beyond the usual time is left out:
+    runs that last minutes for that are asked for by themselves.
     """
+    overdue = 0.0
     began: dict[int, float] = {}
     took: list[float] = []
     released = history.entries[-1].at
@@ -170,7 +193,9 @@ def lasted(history: History) -> tuple[float, ...]:
                 took.append(entry.at - began[entry.step])
             case Released():
                 released = entry.at
-    return (*took, history.entries[-1].at - released)
+            case Settled():
+                overdue = entry.overdue
+    return (*took, history.entries[-1].at - released - overdue)
 
 
 def paced(pause: float, *, resync: bool, begins: float = 0.0, moves: tuple[str, ...] = ()) -> Settle:

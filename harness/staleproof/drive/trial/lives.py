@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from staleproof.core.history.entry import Broke, Exited, Started
 from staleproof.core.plan.plan import Subject
 from staleproof.core.times import (
+    AT_MOST_NEEDED_SECONDS,
     BEGUN_AGAIN_IDLE_SECONDS,
     BEGUN_IDLE_SECONDS,
-    MOST_PATIENCE_SECONDS,
     POLL_SECONDS,
 )
 from staleproof.drive.cluster.api import Api
@@ -317,8 +317,8 @@ class Lives:
         """Wait for what an earlier trial left the controller to do. If it does not come to rest, it spoils the next trial."""
         if self.bus.activity.namespace:  # else it has been watched since the clean-up began
             self.bus.activity.begin("", time.monotonic())
-        if not await self.bus.until_idle(BEGUN_AGAIN_IDLE_SECONDS, limit_seconds=MOST_PATIENCE_SECONDS):
-            why = f"the controller was still busy {MOST_PATIENCE_SECONDS:g} s after the trial before this one"
+        if not await self.bus.until_idle(BEGUN_AGAIN_IDLE_SECONDS, limit_seconds=AT_MOST_NEEDED_SECONDS):
+            why = f"the controller was still busy {AT_MOST_NEEDED_SECONDS:g} s after the trial before this one"
             self.bus.take(Broke(at=time.monotonic(), where="runner", why=why))
 
     @property

@@ -22,11 +22,12 @@ from staleproof.errors import UsageError
 @dataclass(frozen=True, slots=True)
 class Probe:
     """What to do in another place to see whether a controller works, what that needs, and the seconds within which one that
-    works asks for a write."""
+    works asks for a write. `patience`: it is waited for so long, if that is longer."""
 
     steps: tuple[Apply, ...]
     seconds: float
     before: tuple[Manifest, ...] = ()
+    patience: float = 0.0
 
 
 async def see_whether_it_works(probe: Probe, environment: Environment, workload: Workload, primaries: Sequence[str]) -> None:
@@ -69,8 +70,9 @@ async def _try(probe: Probe, environment: Environment, workload: Workload, scope
     try:
         for number, step in enumerate(probe.steps, 1):
             await workload.do(step, number)
-        await bus.until(lambda now: works, limit_seconds=probe.seconds)
+        await bus.until(lambda now: works, limit_seconds=max(probe.seconds, probe.patience))
     finally:
         bus.listeners.remove(see)
     now = time.monotonic()
-    bus.take(Probed(at=now, works=works, waited=round(now - began, 3)))
+    overdue = max(0.0, now - began - probe.seconds) if probe.patience > probe.seconds else 0.0
+    bus.take(Probed(at=now, works=works, waited=round(now - began, 3), overdue=round(overdue, 3)))

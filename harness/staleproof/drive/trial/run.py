@@ -24,7 +24,15 @@ from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import encode as encode_plan
 from staleproof.core.plan.step import Apply, describe
-from staleproof.core.times import DEPARTURE_SECONDS, KEPT_SECONDS, MARGIN_SECONDS, MOST_PATIENCE_SECONDS, POLL_SECONDS, SURE_SECONDS
+from staleproof.core.times import (
+    AT_MOST_NEEDED_SECONDS,
+    DEPARTURE_SECONDS,
+    KEPT_SECONDS,
+    LOOKING_FACTOR,
+    MARGIN_SECONDS,
+    POLL_SECONDS,
+    SURE_SECONDS,
+)
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key
@@ -52,6 +60,15 @@ Reached = Callable[[int, Live, Collection[WriteKind]], bool]
 """Whether a step has brought what it brought in the references, given its number and the kinds of writes that changed anything."""
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long after the release what is `missing` is waited for, when the time is over that every controller is given: so many
+    seconds, and no longer than it takes. `missing`: what that is, in words, given what was recorded so far; empty: nothing."""
+
+    seconds: float
+    missing: Callable[[History], str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSpec:
     """What to run and where to keep it.
@@ -67,7 +84,8 @@ class TrialSpec:
         reached: when a step is over without a further wait; None waits for the controller's pauses in each of them, and at the end.
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
-            that has not converged at the deadline gets them, up to `MOST_PATIENCE_SECONDS`.
+            that has not converged at the deadline gets them, up to `AT_MOST_NEEDED_SECONDS`.
+        patience: how much longer what is missing is waited for; None: no longer.
         probe: how to see whether the controller still works, where the trial leaves that open; None: nobody looks.
         lasts: the seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
     """
@@ -82,6 +100,7 @@ class TrialSpec:
     reached: Reached | None = None
     deadline_seconds: float | None = None
     may_need: Callable[[History], float] | None = None
+    patience: Patience | None = None
     probe: Probe | None = None
     lasts: Sequence[float] = ()
 
@@ -336,10 +355,11 @@ class _Run:
         await bus.until(
             lambda now: not self._activity.is_starting or now + POLL_SECONDS, limit_seconds=self._environment.lives.start_seconds
         )
-        missing = await self._until_settled(released)
-        waited = time.monotonic() - released
-        why = f"after {waited:.3g} s: {missing}" if missing else ""
-        bus.take(Settled(at=time.monotonic(), ok=not missing, why=why))
+        lacked = await self._until_settled(released)
+        missing, overdue = await self._patiently(released, lacked)
+        now = time.monotonic()
+        why = f"after {now - released - (0.0 if missing else overdue):.3g} s: {missing or lacked}" if lacked else ""
+        bus.take(Settled(at=now, ok=not missing, why=why, overdue=round(overdue, 3)))
         await self._readings.take()
         if not missing and settle.resync:
             await self._look_again()
@@ -386,6 +406,33 @@ class _Run:
             limit = self._more_seconds(time.monotonic() - released)
         return missing
 
+    async def _patiently(self, released: float, lacked: str) -> tuple[str, float]:
+        """Wait for what is lacking until the patience is over, and no longer than it takes; what is missing then, and how many
+        seconds that took."""
+        patience, settle, began = self._spec.patience, self._settle, time.monotonic()
+        left = released + patience.seconds - began if patience is not None and lacked else 0.0
+        if patience is None or left <= 0 or not patience.missing(self._recorder.so_far()):
+            return lacked, 0.0
+        known: dict[float, str] = {}
+        looks_again = began
+
+        def is_there(now: float) -> bool | float:
+            nonlocal looks_again
+            since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
+            if self._process_faults.is_busy or since is None or idle is None:
+                return now + POLL_SECONDS
+            due = max(since + settle.quiet_seconds, idle + settle.idle_seconds)
+            if since in known:
+                return not known[since]
+            if now < max(due, looks_again):
+                return max(due, looks_again)
+            known[since] = patience.missing(self._recorder.so_far())
+            looks_again = now + LOOKING_FACTOR * (time.monotonic() - now)
+            return not known[since]
+
+        await self._bus.until(is_there, limit_seconds=left)
+        return patience.missing(self._recorder.so_far()), time.monotonic() - began
+
     def _needs_no_patience(self) -> bool:
         """Whether what there is at the end is compared with the references, or is what the last step brought in an earlier one."""
         spec = self._spec
@@ -396,7 +443,7 @@ class _Run:
     def _more_seconds(self, waited: float) -> float:
         """How much longer to wait for convergence; 0 if the controller had its time, or would need more than it is given."""
         needed = self._spec.may_need(self._recorder.so_far()) if self._spec.may_need else 0.0
-        return max(0.0, needed + MARGIN_SECONDS - waited) if waited < needed <= MOST_PATIENCE_SECONDS else 0.0
+        return max(0.0, needed + MARGIN_SECONDS - waited) if waited < needed <= AT_MOST_NEEDED_SECONDS else 0.0
 
     async def _sweep(self) -> None:
         """Do what the pod garbage collector does in a cluster: finish deletions that were broken off between their two steps.

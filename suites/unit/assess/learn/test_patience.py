@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from staleproof.assess.learn.patience import Goals, deadline, may_need, probe
+from staleproof.assess.learn.patience import Goals, deadline, lacks, may_need, probe
 from staleproof.checks.ends.hull import baseline, final_objects
 from staleproof.checks.facts.step_work import changing_kinds
 from staleproof.checks.trial import Trial
-from staleproof.core.history.entry import Released, Settled
+from staleproof.core.history.entry import Committed, Released, Settled, StepEnded
 from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Apply, Resync
@@ -102,3 +102,12 @@ def test_who_does_not_write_in_every_reference_is_not_probed(innocent: History) 
     silent = dataclasses.replace(innocent.references[0], entries=(Released(at=1.0),))
     assert probe(innocent.header.plan, (innocent.references[0], silent)) is None
     assert probe(innocent.header.plan, ()) is None
+
+
+def test_what_is_lacking_is_what_a_verdict_would_say(innocent: History) -> None:
+    begun = next(n for n, entry in enumerate(innocent.entries) if isinstance(entry, StepEnded))
+    done = tuple(entry for entry in innocent.entries if not isinstance(entry, Settled))
+    assert lacks(dataclasses.replace(innocent, entries=done)) == ""
+    early = innocent.entries[: next(n for n, entry in enumerate(innocent.entries) if isinstance(entry, Committed)) + 1]
+    assert len(early) < begun
+    assert "fault-free runs ended with" in lacks(dataclasses.replace(innocent, entries=early))

@@ -114,6 +114,14 @@ def test_an_export_is_called_after_run_and_trial(tmp_path: Path) -> None:
     assert export_name(path) == "20260101T000000Z-abcd-gw0-001.jsonl.gz"
 
 
+def test_the_longest_wait_is_known_to_all_workers_by_controller(tmp_path: Path) -> None:
+    RunFolder(tmp_path).keep_wait("one", "first", 40.0)
+    RunFolder(tmp_path).keep_wait("one", "second", 12.5)
+    RunFolder(tmp_path).keep_wait("another", "third", 90.0)
+    assert RunFolder(tmp_path).longest_wait("one") == 40.0
+    assert RunFolder(tmp_path).longest_wait("none") == 0.0
+
+
 def test_troubles_are_known_to_all_workers_by_controller(tmp_path: Path) -> None:
     RunFolder(tmp_path).keep_trouble("one", "a", "it exits")
     RunFolder(tmp_path).keep_trouble("one", "b", "")

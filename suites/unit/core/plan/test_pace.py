@@ -4,7 +4,7 @@ import pytest
 
 from staleproof.core.history.entry import Ended, Entry, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history.history import Header, History
-from staleproof.core.plan.pace import lasted, longest_pause, paced, restless_fields, writes_at_rest
+from staleproof.core.plan.pace import lasted, longest_pause, longest_period, paced, restless_fields, writes_at_rest
 from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Rest, Resync
 
@@ -89,6 +89,22 @@ def test_nobody_knows_what_moves_in_a_run_that_was_broken_off() -> None:
     assert restless_fields(History(HEADER, (STEP,))) == ()
 
 
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([], 0.0),
+        ([STEP, asked(1.5)], 0.5),
+        ([STEP, asked(1.5, verb="list"), answered(1.75, 1), asked(31.75, verb="get")], 30.0),  # a poll counts
+        ([STEP, asked(1.5), asked(16.5, resource="leases.coordination.k8s.io")], 15.0),  # and a lease
+        ([STEP, asked(1.5), delivered(11.5), asked(12.0)], 0.5),  # it was shown something
+        ([STEP, asked(1.5), STEP_LATER, asked(9.5)], 0.5),  # it was given something to do
+        ([STEP, asked(1.5), Settled(at=2.0, ok=True), asked(99.0)], 0.5),  # the runner made it look
+    ],
+)
+def test_the_longest_period(entries: list[Entry], expected: float) -> None:
+    assert longest_period(History(HEADER, tuple(entries))) == expected
+
+
 def test_a_brisk_controller_is_waited_for_as_usual() -> None:
     assert paced(0.02, resync=False) == Settle()
     assert paced(0.02, resync=True) == Settle(resync=True)
@@ -124,3 +140,8 @@ def test_how_long_a_trial_took_step_by_step() -> None:
     )
 
     assert lasted(History(Header(plan=plan, namespace=NAMESPACE), entries)) == (4.0, 1.5, 4.0)
+
+
+def test_what_was_waited_beyond_the_usual_time_is_left_out() -> None:
+    entries = (Released(at=7.5), Settled(at=68.0, ok=True, overdue=55.0), Ended(at=70.5))
+    assert lasted(History(HEADER, entries)) == (8.0,)

@@ -106,6 +106,15 @@ CASES: Cases = {
     "lost an answer": disturbed(LoseAnswer(resource="pods")),
     "refused": disturbed(Refuse(resource="pods")),
     "ended too soon": (behind().let_go().released().passes(1.0).settled(ok=False), "INCONCLUSIVE"),
+    # --- what was waited for beyond the usual time is judged as if the trial had ended before
+    "short, and it went on when it was waited for": (
+        done(behind(seconds=6.0).let_go().released().passes(30.0)).settled(overdue=22.0),
+        f"NOT_EXERCISED: it never went on, and {TOO_SHORT}",
+    ),
+    "long, and it went on when it was waited for": (
+        done(behind().let_go().released().passes(30.0)).settled(overdue=22.0),
+        f"FAIL: it had not written 30.2 s {LATE}",
+    ),
     "never settled": (behind().adds(Ended), "INCONCLUSIVE: the trial has no settling phase"),
 }
 

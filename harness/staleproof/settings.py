@@ -339,6 +339,13 @@ class Settings:
         bool,
         Option("write what was found to the file of --staleproof-baseline", _yes, choices=_YES_OR_NO, switch=True),
     ] = False
+    namespace: Annotated[
+        str,
+        Option(
+            "the namespace that the primaries have to be in, because the controller looks into no other; trials have it in "
+            "turn, with names of their own; empty: the one that the controller watches, if it is one, or else one for each trial"
+        ),
+    ] = ""
     release_leases: Annotated[
         bool,
         Option(

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from staleproof.drive.process.address import free_port
+
 from .conftest import MANIFESTS, Done, Run, fixture_controller
 
 CRD, SAMPLE = MANIFESTS / "widget-crd.yaml", MANIFESTS / "widget-sample.yaml"
@@ -21,7 +23,9 @@ METRICS = "--controller-metrics=http://127.0.0.1:{metrics_port}/metrics"
 LEARNT = f"--controller-cmd={fixture_controller('expectations')}"
 USAGE, ENVIRONMENT = 4, 11
 MARKS = {"✓": "ok", "!": "warning", "✗": "failed", "–": "not asked"}  # noqa: RUF001  # as they are printed
-NAMES = ("reachable", "watches", "reconciles", "restarts", "RBAC", "webhooks", "metrics")
+NAMES = ("reachable", "watches", "reconciles", "restarts", "stays", "ports", "RBAC", "webhooks", "metrics")
+MISPLACED = f"--controller-cmd={fixture_controller('misplaced')}"
+CURE = "--controller-env=TMPDIR={webhook_cert_dir}"
 
 
 def program(code: str) -> str:
@@ -56,7 +60,7 @@ class Sick:
     start_seconds: str = "30"
 
 
-WELL = dict.fromkeys(("reachable", "watches", "reconciles", "restarts"), "ok")
+WELL = dict.fromkeys(("reachable", "watches", "reconciles", "restarts", "stays", "ports"), "ok")
 SICK = {
     "it exits at once": Sick(
         (program("import sys; print('no lease today'); sys.exit(3)"), *WIDGETS),
@@ -73,6 +77,23 @@ SICK = {
         (LEARNT, "--controller-metrics=http://127.0.0.1:{metrics_port}/metrics", *WIDGETS),
         WELL | {"RBAC": "not asked", "webhooks": "not asked", "metrics": "failed"},
         ("none at http://127.0.0.1:", "→ does it serve them there? {metrics_port}"),
+    ),
+    "it dies soon after its first watches": Sick(
+        (f"{MISPLACED} --certificate", *WIDGETS),
+        dict.fromkeys(NAMES, "not asked") | {"reachable": "failed"},
+        (
+            "it exits by itself, with code 1, ",
+            "3 times in a row",
+            "; it finds no certificate for its webhooks",
+            CURE,
+            "serving-certs/tls.crt: no such file or directory",
+        ),
+    ),
+    "its Lease has no namespace": Sick(
+        (f"{MISPLACED} --lease-namespace=widget-system", *WIDGETS),
+        dict.fromkeys(NAMES, "not asked") | {"reachable": "ok", "watches": "failed"},
+        ("its Lease is to be in the namespace widget-system, which is not there", "→ --controller-args=--leader-elect=false"),
+        start_seconds="6",
     ),
     "it reacts to nothing": Sick(
         (LEARNT, f"--crds={CRD}", f"--samples={MANIFESTS / 'replicaset-sample.yaml'}"),
@@ -91,6 +112,19 @@ def test_what_is_wrong_is_told(sick: Sick, staleproof: Run, monkeypatch: pytest.
     assert (done.code, outcomes(done)) == (sick.code, sick.found), done.output
     assert "Traceback" not in done.output
     assert [text for text in sick.told if text not in done.output] == []
+
+
+@pytest.mark.live
+def test_what_helps_against_a_missing_certificate_and_what_else_is_seen_then(staleproof: Run) -> None:
+    """It stays up with the option that the doctor names, and has other habits that only a cluster can do with."""
+    port = free_port()
+    done = staleproof("doctor", f"{MISPLACED} --certificate --talks-to-pods --port={port}", CURE, *WIDGETS)
+    assert done.code == 0, done.output
+    expected = WELL | dict.fromkeys(("RBAC", "webhooks", "metrics"), "not asked") | {"reconciles": "warning", "ports": "warning"}
+    assert outcomes(done) == expected, done.output
+    assert "times the error below; it runs commands in pods" in done.output
+    assert "does not have a host assigned" in done.output
+    assert f"it always listens on {port}" in done.output
 
 
 @pytest.mark.live

@@ -11,9 +11,11 @@ import pytest
 import yaml
 
 from staleproof.core.plan.stored import plain
+from staleproof.drive.cluster.api import Api, ApiError, ResourceType
+from staleproof.drive.cluster.manifests import read_crds, resource_type
 
 from .conftest import MANIFESTS, QUICK, Done, Run, fixture_controller
-from .test_bad_input import USAGE, is_refused
+from .test_bad_input import INCONCLUSIVE, USAGE, is_refused
 
 NEEDY = f"--controller-cmd={fixture_controller('needs_secrets')}"
 CRDS = f"--staleproof-crds={MANIFESTS / 'widget-crd.yaml'}"
@@ -148,7 +150,7 @@ def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_told_with_the_name_tha
     crds = put(tmp_path / "crds", document("widget-crd.yaml"), document("tenant-crd.yaml"))
     done = suite(NEEDY, f"--staleproof-crds={crds}", f"--staleproof-samples={MANIFESTS / 'tenant-sample.yaml'}", *ONE_PLAN)
     is_refused(done, USAGE, "the controller did nothing for Tenant/sample", "The controller's log ends:")
-    own = r"each trial has a name of its own for what is cluster-scoped, and here it was Tenant/sample-[0-9a-f]{8}[;.]"
+    own = r"each trial has a name of its own for what is not in its namespace, and here it was Tenant/sample-[0-9a-f]{8}[;.]"
     assert re.search(own, " ".join(done.output.split()))
 
 
@@ -238,3 +240,169 @@ def test_a_controller_that_knows_a_primary_by_its_name_is_given_that_name_in_eve
     trial = str(done.run_folder / done.report["trials"][0]["folder"])
     again = staleproof("replay", trial, folder=done.folder)
     assert again.code == 0, again.output
+
+
+# --- samples that name one another, and kinds that another object brings --------------------------------------------------------
+
+
+def given(name: str, *, samples: Path | None = None) -> tuple[str, str]:
+    return (
+        f"--staleproof-crds={MANIFESTS / f'{name}-crd.yaml'}",
+        f"--staleproof-samples={samples or MANIFESTS / f'{name}-sample.yaml'}",
+    )
+
+
+def documents(name: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((MANIFESTS / name).read_text()))
+
+
+@pytest.mark.live
+def test_what_a_primary_names_is_there_though_no_field_says_its_kind(suite: Run) -> None:
+    done = suite(f"--controller-cmd={fixture_controller('queued')} admitting", *given("queued"), *ONE_PLAN)
+    assert done.code == 0, done.output
+    told = " ".join(done.output.split())
+    assert "applied before the primaries in each trial: ResourceFlavor/spot, LocalQueue/user-queue" in told
+    assert "samples left out: the controller did nothing for LocalQueue/user-queue" in told
+
+
+@pytest.mark.live
+def test_where_a_primary_names_none_of_the_samples_the_cure_is_told(suite: Run, tmp_path: Path) -> None:
+    batch, queue, flavor = documents("queued-sample.yaml")
+    batch["spec"]["queueName"] = "elsewhere"
+    samples = put(tmp_path / "samples", batch, queue, flavor)
+    done = suite(f"--controller-cmd={fixture_controller('queued')} admitting", *given("queued", samples=samples), *ONE_PLAN)
+    is_refused(
+        done,
+        USAGE,
+        "the controller created nothing for Batch/sample",
+        "localqueue elsewhere is not there",
+        "If it needs other samples (LocalQueue/user-queue, ResourceFlavor/spot), --staleproof-primary=Batch.staleproof.dev",
+    )
+    queue["metadata"]["name"] = "elsewhere"
+    cured = put(tmp_path / "cured", batch, queue, flavor)
+    named = "--staleproof-primary=Batch.staleproof.dev"
+    done = suite(f"--controller-cmd={fixture_controller('queued')} admitting", *given("queued", samples=cured), named, *ONE_PLAN)
+    assert done.code == 0, done.output
+    told = "applied before the primaries in each trial: ResourceFlavor/spot, LocalQueue/elsewhere"
+    assert told in " ".join(done.output.split())
+    assert "samples left out" not in done.output
+
+
+@pytest.fixture(scope="module")
+def of_a_kind_that_is_brought(suite: Run) -> Done:
+    return suite(f"--controller-cmd={fixture_controller('blueprint')} exact", *given("blueprint"), *ONE_PLAN)
+
+
+@pytest.mark.live
+def test_a_primary_may_be_of_a_kind_that_another_sample_brings(of_a_kind_that_is_brought: Done) -> None:
+    done = of_a_kind_that_is_brought
+    assert done.code == 0, done.output
+    assert "applied before the primaries in each trial: Blueprint/webshops" in " ".join(done.output.split())
+    assert {step["object"]["kind"] for step in plan_of(done)["steps"] if step["do"] == "apply"} == {"WebShop"}
+
+
+@pytest.mark.live
+def test_a_replay_brings_the_kind_again(of_a_kind_that_is_brought: Done, staleproof: Run) -> None:
+    done = of_a_kind_that_is_brought
+    again = staleproof("replay", str(done.run_folder / done.report["trials"][0]["folder"]), folder=done.folder)
+    assert again.code == 0, again.output
+
+
+def test_the_doctor_brings_it_and_names_the_cure(staleproof: Run, tmp_path: Path) -> None:
+    blueprint = f"--crds={MANIFESTS / 'blueprint-crd.yaml'}", f"--samples={MANIFESTS / 'blueprint-sample.yaml'}"
+    done = staleproof("doctor", f"--controller-cmd={fixture_controller('blueprint')} exact", *blueprint)
+    assert done.code == 0, done.output
+    assert "create configmaps ×3" in done.output  # noqa: RUF001  # as it is printed
+    batch, _, flavor = documents("queued-sample.yaml")
+    samples = put(tmp_path / "samples", batch, flavor)
+    queued = f"--crds={MANIFESTS / 'queued-crd.yaml'}", f"--samples={samples}"
+    done = staleproof("doctor", f"--controller-cmd={fixture_controller('queued')} admitting", *queued)
+    told = " ".join(done.output.split())
+    assert "If it needs other samples (ResourceFlavor/spot), --staleproof-primary=Batch.staleproof.dev" in told, told
+    assert "localqueue user-queue is not there" in told
+
+
+@pytest.mark.live
+def test_a_kind_that_nobody_brings_is_told_with_what_asks_for_it(suite: Run, tmp_path: Path) -> None:
+    """Another controller runs, which makes nothing of a Blueprint."""
+    crds = put(tmp_path / "crds", document("widget-crd.yaml"), document("blueprint-crd.yaml"))
+    samples = MANIFESTS / "blueprint-sample.yaml"
+    done = suite(NEEDY, f"--staleproof-crds={crds}", f"--staleproof-samples={samples}", *ONE_PLAN)
+    is_refused(
+        done,
+        USAGE,
+        "the API server does not know shops.staleproof.dev/v1 WebShop (of WebShop/sample)",
+        "30 s after Blueprint/webshops was applied",
+        "--staleproof-crds",
+    )
+
+
+async def test_definitions_are_taken_as_kubectl_prints_them(api: Api, tmp_path: Path) -> None:
+    """Out of another cluster, where something owned them."""
+    (crd,) = read_crds([MANIFESTS / "blueprint-crd.yaml"])
+    crd["spec"] |= {"group": "printed.example.com"}
+    crd["metadata"] = {"name": "blueprints.printed.example.com"}
+    kind = await resource_type(crd, api)
+    await api.apply(kind, "", crd)
+    printed: dict[str, Any] = {}
+    while not printed.get("status", {}).get("conditions"):
+        printed = await api.call("GET", kind.path("", crd["metadata"]["name"]))
+    await api.delete(kind, "", crd["metadata"]["name"])
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "installer", "uid": "6a0f", "controller": True}
+    printed["metadata"] |= {"ownerReferences": [owner], "finalizers": ["example.com/nobodys"]}
+    assert {"uid", "resourceVersion", "managedFields", "creationTimestamp"} <= printed["metadata"].keys()
+    (tmp_path / "crds.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [printed]}))
+    (asked,) = read_crds([tmp_path / "crds.yaml"])
+    while await _is_there(api, kind, crd["metadata"]["name"]):
+        pass
+    made = await api.apply(kind, "", asked)
+    assert made["metadata"]["uid"] != printed["metadata"]["uid"]
+    assert not made["metadata"].keys() & {"ownerReferences", "finalizers"}
+    await api.delete(kind, "", crd["metadata"]["name"])
+
+
+async def _is_there(api: Api, kind: ResourceType, name: str) -> bool:
+    try:
+        await api.call("GET", kind.path("", name))
+    except ApiError:
+        return False
+    return True
+
+
+# --- what a cluster has one of --------------------------------------------------------------------------------------------------
+
+
+def site(**spec: object) -> dict[str, Any]:
+    made = document("hosted-sample.yaml")
+    made["spec"] = {"copies": 2} | spec
+    return made
+
+
+@pytest.mark.live
+def test_host_names_are_made_others_where_a_second_primary_collides(suite: Run, tmp_path: Path) -> None:
+    samples = put(tmp_path / "samples", site(host="shop.example.com"))
+    hosted = f"--controller-cmd={fixture_controller('hosted')} exclusive"
+    done = suite(hosted, *given("hosted", samples=samples), *QUICK, "-k", "isolation")
+    assert done.code in (0, INCONCLUSIVE), done.output
+    told = " ".join(done.output.split())
+    assert "each trial has host names of its own for shop.example.com" in told
+    assert "host shop.example.com is that of" in told
+    plan = plan_of(done)
+    assert plan["ownHosts"] == ["shop-other.example.com", "shop.example.com"]
+    assert [each["object"]["spec"]["host"] for each in plan["steps"] if each["do"] == "apply"] == [
+        "shop.example.com",
+        "shop-other.example.com",
+    ]
+    assert done.results["isolates-objects"] == "passed"
+
+
+@pytest.mark.live
+def test_addresses_are_told_and_no_plan_has_two_primaries(suite: Run, tmp_path: Path) -> None:
+    samples = put(tmp_path / "samples", site(address="192.0.2.7"))
+    hosted = f"--controller-cmd={fixture_controller('hosted')} exclusive"
+    done = suite(hosted, *given("hosted", samples=samples), *QUICK, "-k", "isolation or idempotence")
+    told = " ".join(done.output.split())
+    assert "a second primary collides, so no plan has two" in told
+    assert "192.0.2.7 (sites.staleproof.dev/sample:" in told
+    assert not [trial for trial in done.report["trials"] if "second primary" in trial["name"]]
+    assert done.report["trials"]

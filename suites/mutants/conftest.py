@@ -14,12 +14,12 @@ from staleproof.assess.learn.companions import keep_company
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.trial.session import Session
 from staleproof.core.operator.companion import AUTO
-from staleproof.drive.cluster.manifests import read, read_crds
+from staleproof.drive.cluster.manifests import read_crds
 from staleproof.plugin.options import settings_of
 
 from ..integration.shared_plane import shared_plane as shared_plane
 from .chosen import VARIABLE, chosen
-from .known import GUILTY, HONEST, MANIFESTS, METRICS, Known
+from .known import CRDS, GUILTY, HONEST, METRICS, Known
 from .rows import FOUND, KEPT, NOT_ACCUSED, Guilty, Honest, in_short
 
 START_SECONDS = 120.0  # a JVM or Node begins slowly beside other suites
@@ -75,7 +75,7 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytes
             if known.companions not in sessions:
                 options = SessionOptions(
                     subject=known.subject,
-                    manifests=tuple(read_crds([MANIFESTS / f"{kind}-crd.yaml" for kind in ("widget", "sequentialjob", "tenant")])),
+                    manifests=tuple(read_crds(CRDS)),
                     root=tmp_path_factory.mktemp("staleproof"),
                     companions=known.companions,
                     chooses_companions=chooses and not known.companions,
@@ -87,7 +87,7 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytes
             session.use(known.subject, metrics=METRICS if known.has_metrics else "")
             is_known_to_be_guilty = bool(known.caught_by) and not known.races
             session.options = replace(session.options, reruns=0 if is_known_to_be_guilty else 2)
-            keep_company(session, [(sample, ()) for sample in read([MANIFESTS / known.sample], "sample")])
+            keep_company(session, [known.primary])
             return session
 
         yield put

@@ -15,9 +15,13 @@ from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251 
 
 from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Outcome
+from staleproof.core.operator.dependency import needed
+from staleproof.core.operator.prerequisite import sort_out
+from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.core.plan.step import Apply, Delete, Edit, Remove
 from staleproof.drive.cluster.control_plane import Silent
+from staleproof.drive.cluster.manifests import read, read_crds
 from staleproof.drive.programs.build import ensure_built
 from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
 from staleproof.drive.programs.kubernetes import COMPANIONS
@@ -27,6 +31,7 @@ from ..languages.program import LANGUAGES, Language, built
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 HISTORIES = MANIFESTS.parent / "histories" / "mutants"
+CRDS = tuple(MANIFESTS / f"{each}-crd.yaml" for each in ("widget", "sequentialjob", "tenant", "queued", "blueprint", "hosted"))
 _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
 _METRICS_PORT = "--metrics-port={metrics_port}"
@@ -99,6 +104,13 @@ class Known:
     counts: bool = False
     retries_by_name: bool = False
     language: Language | None = None
+
+    @property
+    def primary(self) -> tuple[Manifest, tuple[Manifest, ...]]:
+        """The sample of its primary, with what that needs."""
+        found = sort_out(read([MANIFESTS / self.sample], "sample"), (), read_crds(CRDS), ())
+        primary, *others = found.primaries
+        return primary, needed(primary, found.before, others)
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -216,6 +228,34 @@ def _tenant(name: str, caught_by: str = "") -> Known:
     return Known(f"{name}_tenant", arguments, "tenant-sample.yaml", caught_by, has_metrics=True)
 
 
+def _queued(name: str, caught_by: str = "") -> Known:
+    """One whose primary names others, without which nothing is made for it."""
+    arguments = (f"{_PACKAGE}.queued", name, _METRICS_PORT)
+    return Known(f"{name}_queued", arguments, "queued-sample.yaml", caught_by, has_metrics=True)
+
+
+def _blueprint(name: str, caught_by: str = "") -> Known:
+    """One whose primary is of a kind that it makes itself, because of another object."""
+    return Known(f"{name}_blueprint", (f"{_PACKAGE}.blueprint", name, _METRICS_PORT), "blueprint-sample.yaml", caught_by)
+
+
+def _hosted(name: str, caught_by: str = "") -> Known:
+    """One whose primary has a host name, of which the cluster has one."""
+    arguments = (f"{_PACKAGE}.hosted", name, _METRICS_PORT)
+    return Known(f"{name}_hosted", arguments, "hosted-sample.yaml", caught_by, has_metrics=True)
+
+
+def _resident(name: str, caught_by: str = "") -> Known:
+    """One that looks into one namespace only: its primaries have to be there, beside what is its own."""
+    arguments = (f"{_PACKAGE}.resident", name, _METRICS_PORT, "--namespace=widgets-system")
+    return Known(f"{name}_resident", arguments, "widget-sample.yaml", caught_by, has_metrics=True)
+
+
+def _slow_to_part(name: str, caught_by: str = "") -> Known:
+    """One whose primary is there for some seconds more when it is deleted."""
+    return Known(name, (f"{_PACKAGE}.slow_to_part", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
+
+
 def _planted(bug: str, caught_by: str) -> Iterator[Known]:
     """A fault that each of the controllers in other languages can be asked for."""
     for language in LANGUAGES:
@@ -229,11 +269,21 @@ GUILTY = (
     _sequential("naive_sequential_job", "naive", "no-duplicate-create"),
     _stored("hasty", "no-delete-of-unseen"),
     _tenant("hurried", "cleans-up"),
+    _queued("careless", "no-duplicate-create"),
+    _blueprint("careless", "no-duplicate-create"),
+    _hosted("blocking", "isolates-objects"),
+    _resident("doubling", "no-duplicate-create"),
+    _slow_to_part("forgetful", "name-reuse"),
 )
 HONEST = (
     _sequential("sequential_job", "correct"),  # the slowest first
     _stored("careful"),
     _tenant("thorough"),
+    _queued("admitting"),
+    _blueprint("exact"),
+    _hosted("exclusive"),
+    _resident("careful"),
+    _slow_to_part("mindful"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

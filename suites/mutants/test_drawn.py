@@ -20,11 +20,10 @@ from staleproof.assess.trial.shrinking import shrink
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.plan import Plan
 from staleproof.draw.scenarios import DRAWN
-from staleproof.drive.cluster.manifests import read
 from staleproof.errors import UsageError
 from staleproof.plugin.options import profile_of, seed_of, settings_of
 
-from .known import GUILTY, HONEST, MANIFESTS, Known, in_words, unknown
+from .known import GUILTY, HONEST, Known, in_words, unknown
 from .rows import KEPT, Guilty, Honest
 
 pytestmark = pytest.mark.slow
@@ -62,7 +61,7 @@ def test_honest(honest: Known, put_under_test: Callable[[Known], Session], pytes
 
 def _plans(session: Session, known: Known, config: pytest.Config, usual: int) -> Iterator[Plan]:
     """So many, unless the option says how many; no two controllers have the same."""
-    observed = observe(session, read([MANIFESTS / known.sample], "sample")[0])
+    observed = observe(session, *known.primary)
     most = settings_of(config).max_examples
     profile = replace(profile_of(config), examples=usual if most is None else most, seed=f"{seed_of(config)} {known.name}")
     for family in DRAWN:

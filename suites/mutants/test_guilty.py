@@ -20,9 +20,8 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.stored import compressed, plain
 from staleproof.draw.scenarios import canonical_plans
-from staleproof.drive.cluster.manifests import read
 
-from .known import GUILTY, GUILTY_ABROAD, HISTORIES, MANIFESTS, Known
+from .known import GUILTY, GUILTY_ABROAD, HISTORIES, Known
 
 GOLDEN = os.environ.get("STALEPROOF_GOLDEN", "")
 ROUNDS_OF_RACES = 3
@@ -62,7 +61,7 @@ def _plans(session: Session, mutant: Known) -> Iterator[Plan]:
     path = HISTORIES / mutant.kept_as
     if path.exists() and not GOLDEN:
         yield read_history(path).header.plan
-    observed = observe(session, read([MANIFESTS / mutant.sample], "sample")[0])
+    observed = observe(session, *mutant.primary)
     ordered = sorted(canonical_plans(observed), key=lambda plan: mutant.caught_by not in plan.aims)
     if mutant.races:
         yield from [plan for plan in ordered if mutant.caught_by in plan.aims] * ROUNDS_OF_RACES

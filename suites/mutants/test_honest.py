@@ -22,12 +22,11 @@ from staleproof.core.plan.plan import Plan
 from staleproof.draw.canonical import life
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import canonical_plans
-from staleproof.drive.cluster.manifests import read
 from staleproof.report.model import Report, overall
 from staleproof.report.terminal import lacking, sentence
 
 from .chosen import scenarios_for
-from .known import HONEST, HONEST_ABROAD, MANIFESTS, Known, in_words, unknown
+from .known import HONEST, HONEST_ABROAD, Known, in_words, unknown
 
 PROFILE = os.environ.get("STALEPROOF_PROFILE", "")
 REPEAT = int(os.environ.get("STALEPROOF_REPEAT", "1"))
@@ -37,7 +36,7 @@ MOST_INCONCLUSIVE = 0.05
 @pytest.mark.parametrize("honest", [pytest.param(each, marks=each.marks, id=each.name) for each in (*HONEST, *HONEST_ABROAD)])
 def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session], request: pytest.FixtureRequest) -> None:
     session = put_under_test(honest)
-    observed = observe(session, read([MANIFESTS / honest.sample], "sample")[0])
+    observed = observe(session, *honest.primary)
     results = [session.trial(plan) for plan in _plans(honest, observed) for _ in range(REPEAT)]
     findings = [in_words(result) for result in results if honest.is_accused(result)]
     reasons = [reason for result in results for reason in unknown(result)]
@@ -53,7 +52,7 @@ def test_what_no_api_server_does_accuses_nobody(put_under_test: Callable[[Known]
     and is waited for as long as any may need."""
     honest = next(each for each in HONEST if each.name == "retries_gone")
     session = put_under_test(honest)
-    observed = observe(session, read([MANIFESTS / honest.sample], "sample")[0])
+    observed = observe(session, *honest.primary)
     gone = Expire(resource="*", at="watch", window=Window(2, 3))
     result = session.trial(Plan(scenario="documented", title="HTTP 410", steps=life(observed).steps, faults=(gone,)))
     assert result.of("survives-expiry").outcome is not Outcome.PASS

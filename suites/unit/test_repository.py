@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from staleproof.assess.doctor.symptoms import DOCTOR, SYMPTOMS
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.requirement import Requirement
 from staleproof.core.fault.suggest import FAULTS
@@ -71,6 +72,12 @@ def test_the_table_and_the_schema_of_the_configuration_are_printed_from_code() -
     assert updated(page, CONFIGURATION) == page, "run ci/docs"
     assert json.loads((ROOT / "docs/configuration.schema.json").read_text()) == schema(), "run ci/docs"
     assert all(f"| `{option.variable}` |" in page for option in OPTIONS)
+
+
+def test_the_table_of_symptoms_is_printed_from_code() -> None:
+    page = (ROOT / "docs/doctor.md").read_text()
+    assert updated(page, DOCTOR) == page, "run ci/docs"
+    assert all(sign.example.replace("`", "'") in page for symptom in SYMPTOMS for sign in symptom.signs)
 
 
 RECIPE = re.compile(r"^# .+\n([a-z]+)(?: \*[a-z]+)?:\n    @ci/([a-z]+)(?: \"\$@\")?$", re.MULTILINE)

@@ -8,8 +8,9 @@ from msgspec import structs
 from staleproof.assess.learn.samples import Samples
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.core.operator.companion import ALWAYS, AUTO, CompanionError, companion_names, together
+from staleproof.core.operator.dependency import CircleError
 from staleproof.core.operator.installation import OPTION, Installation, InstallationError, read_installation
-from staleproof.core.operator.prerequisite import CircleError, Documents, NoSuchPrimaryError, sort_out
+from staleproof.core.operator.prerequisite import Documents, NoSuchPrimaryError, sort_out
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.mutations.allowed import MutationError, Mutations, read
@@ -138,6 +139,7 @@ def session_options(
         root=settings.dir,
         start_seconds=settings.controller_start_seconds,
         release_leases=settings.release_leases,
+        namespace=settings.namespace,
         metrics=settings.controller_metrics,
         companions=tuple(name for name in settings.companions if name != AUTO),
         chooses_companions=AUTO in settings.companions,

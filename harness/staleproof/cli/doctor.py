@@ -9,14 +9,15 @@ from rich.console import Console
 from rich.text import Text
 
 from staleproof.assess.configuration import samples_of, session_options, subject_for
-from staleproof.assess.doctor.diagnosis import Check, exit_code
+from staleproof.assess.doctor.check import Check, exit_code
 from staleproof.assess.doctor.doctor import examine
 from staleproof.assess.learn.samples import Samples
+from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.store.run_folder import new_run_folder
 from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.cli.signals import run_interruptibly
 from staleproof.core.times import DOCTOR_SECONDS, OPENS_WATCH_SECONDS
-from staleproof.drive.trial.environment import EnvironmentOptions, environment
+from staleproof.drive.trial.environment import environment
 from staleproof.progress import progress_on
 from staleproof.settings import ARTEFACTS
 
@@ -27,7 +28,7 @@ _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", 
 @takes(*SUBJECT, "crds", "samples", "primary", "before")
 def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
     """Try within a minute whether a run can judge the operator. Does it come to the API server, watch, reconcile the samples and
-    restart, has it the rights that it asks for, are its webhooks and metrics there? Nothing is judged.
+    restart, does it stay up, has it the rights that it asks for, are its webhooks and metrics there? Nothing is judged.
 
     Exit code 0: nothing is in the way. 4: what is given is wrong. 11: the controller does not start, or is not reached. 10: the
     time was over before all was tried.
@@ -39,7 +40,7 @@ def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
     return exit_code(run_interruptibly(_visit(given, samples, Console())))
 
 
-async def _visit(options: EnvironmentOptions, samples: Samples, console: Console) -> list[Check]:
+async def _visit(options: SessionOptions, samples: Samples, console: Console) -> list[Check]:
     folder = new_run_folder(ARTEFACTS)
     async with environment(options, folder, progress_on(sys.stderr)) as running:
         description = running.description
@@ -50,6 +51,7 @@ async def _visit(options: EnvironmentOptions, samples: Samples, console: Console
                 samples,
                 lambda name: status.update(f"{name} (all of it within {DOCTOR_SECONDS:.0f} s)"),
                 lambda check: show(console, check),
+                chooses_companions=options.chooses_companions,
             )
     console.print(f"run folder: {folder}", highlight=False, soft_wrap=True)
     return found

@@ -2,7 +2,9 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -11,7 +13,8 @@ import yaml
 from rich.console import Console
 from rich.text import Text
 
-from staleproof.assess.learn.survey import Found, survey
+from staleproof.assess.learn.own_groups import SOURCES
+from staleproof.assess.learn.survey import Found, Repository, survey
 from staleproof.assess.store.run_folder import write_whole
 from staleproof.cli.option import SUBJECT, given_in, takes
 from staleproof.errors import UsageError
@@ -21,7 +24,7 @@ from staleproof.settings_file import NAME, written
 _SUFFIXES = (".yaml", ".yml")
 _PASSED_OVER = frozenset({"vendor", "node_modules", "target", "third_party", "__pycache__"})
 _MOST_FILES, _MOST_BYTES = 5000, 2_000_000
-_SOURCES = ("main.go", "cmd/main.go")
+_SOURCES, _PROJECT = ("main.go", "cmd/main.go"), "PROJECT"
 _HEAD = "# Options of staleproof (docs/configuration.md). `staleproof schema config` prints the JSON Schema of this file.\n"
 _WANTED = {
     "controller_cmd": "the controller: controller-cmd: ./bin/manager, or controller-image: registry.example.com/acme/operator:v1",
@@ -42,7 +45,9 @@ def init(*, force: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     said = given_in(options)
     parse(said)
     builds = any(shutil.which(name) for name in ("kustomize", "kubectl"))
-    found = [each for each in survey(dict(_files(Path())), _programs(), builds=builds) if not _is_said(each.name, said)]
+    here = Path()
+    repository = Repository(dict(_files(here)), _programs(), builds=builds, project=_project(here), sources=_sources(here))
+    found = [each for each in survey(repository) if not _is_said(each.name, said)]
     given = {each.name: Given(each.texts, each.name) for each in found if not each.is_open} | said
     missing = [text for name, text in _WANTED.items() if not _is_said(name, given)]
     comments = [f"# {each.name.replace('_', '-')}: {' '.join(each.texts)}  # {each.why}\n" for each in found if each.is_open]
@@ -68,9 +73,7 @@ def _tell(console: Console, found: list[Found], missing: list[str]) -> None:
 
 def _files(root: Path) -> Iterator[tuple[PurePath, list[Any]]]:
     """The YAML files below a folder with their objects, in order; without any, if there is something else in them."""
-    for number, path in enumerate(_paths(root)):
-        if number == _MOST_FILES:
-            return
+    for path in _paths(root, _SUFFIXES):
         try:
             documents = list(yaml.load_all(path.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
         except (OSError, ValueError, yaml.YAMLError):
@@ -79,11 +82,32 @@ def _files(root: Path) -> Iterator[tuple[PurePath, list[Any]]]:
         yield PurePath(path), objects if all(isinstance(each, dict) for each in objects) else []
 
 
-def _paths(root: Path) -> Iterator[Path]:
+def _project(root: Path) -> dict[str, Any]:
+    """What kubebuilder wrote down of the project; empty where it did not."""
+    try:
+        found = yaml.safe_load((root / _PROJECT).read_text())
+    except (OSError, ValueError, yaml.YAMLError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _sources(root: Path) -> Iterator[str]:
+    """The text of each source file, one after the other."""
+    for path in _paths(root, SOURCES):
+        with suppress(OSError):
+            yield path.read_text(errors="replace")
+
+
+def _paths(root: Path, suffixes: Collection[str]) -> Iterator[Path]:
+    """The files with these endings, in order, but for very large ones, and not more than one would read."""
+    return islice(_below(root, suffixes), _MOST_FILES)
+
+
+def _below(root: Path, suffixes: Collection[str]) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER and not name.startswith("."))
         for path in (Path(folder) / name for name in sorted(names)):
-            if path.suffix in _SUFFIXES and path.is_file() and path.stat().st_size <= _MOST_BYTES:
+            if path.suffix in suffixes and path.is_file() and path.stat().st_size <= _MOST_BYTES:
                 yield path.relative_to(root)
 
 

@@ -193,6 +193,12 @@ DOCTOR_QUIET_SECONDS = 2.0
 """In `doctor` a sample has settled when nothing was written for so long."""
 DOCTOR_DEADLINE_SECONDS = 15.0
 """The deadline of that."""
+DOCTOR_REST_SECONDS = 3.0
+"""In `doctor` a life has come to rest when it has asked for nothing new for so long: managers start one thing after another."""
+DOCTOR_REST_LIMIT_SECONDS = 15.0
+"""The limit of that."""
+DOCTOR_WATCH_AGAIN_SECONDS = 15.0
+"""Until a second life is to watch, in `doctor`, what the first one did: a Lease that was not given up lasts so long."""
 DOCTOR_METRICS_SECONDS = 5.0
 """Until metrics are to be there, in `doctor`."""
 DEMO_IDLE_SECONDS = 0.15
@@ -216,6 +222,12 @@ METRICS_ANSWER_SECONDS = 2.0
 """A reading of the controller's metrics."""
 ESTABLISHED_SECONDS = 30.0
 """A new CustomResourceDefinition is served by then."""
+BROUGHT_SECONDS = 30.0
+"""By then a controller has made the CustomResourceDefinition that a prerequisite asks for."""
+PERHAPS_BROUGHT_SECONDS = 5.0
+"""The same of a kind that no prerequisite asks for: the controller may make its definition when it starts."""
+BROUGHT_AGAIN_SECONDS = 0.25
+"""The API server is asked whether it knows the kind as often."""
 WEBHOOK_SECONDS = 30.0
 """A webhook may not answer for so long; a controller that was just started serves its own within seconds."""
 CATCH_UP_SECONDS = 30.0
@@ -227,6 +239,12 @@ GIVEN_SECONDS = 5.0
 """What companions put into a new namespace is there by then."""
 DELETED_SECONDS = 10.0
 """An object or a namespace that was deleted is gone by then."""
+DEPARTURE_SECONDS = 180.0
+"""What was deleted is gone by then, and another may be made in its place: finalizers may be taken off by a loop."""
+KEPT_SECONDS = 10.0
+"""The same while something is seen to keep it, or is open that may."""
+LOOKS_SECONDS = 2.0
+"""A controller that has opened a watch has looked for its primaries by then."""
 NAME_FREE_SECONDS = 5.0
 """A name that is the same in each trial is free again by then."""
 GRACE_SECONDS = 5.0

@@ -3,9 +3,8 @@
 Each says which of its steps does what; a step that the primary has no way to do is left out.
 """
 
-import copy
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite
 from staleproof.core.operator.observed import Changed, Observed, Written
+from staleproof.core.operator.unique import OTHER, with_hosts
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import Settle
@@ -70,11 +70,10 @@ def appear(observed: Observed) -> Apply:
     return Apply(object=observed.scaled(replicas(observed)))
 
 
-def another(manifest: Manifest) -> Manifest:
-    """The same primary under another name."""
-    other = copy.deepcopy(manifest)
-    other["metadata"]["name"] = f"{manifest['metadata']['name']}-other"
-    return other
+def another(manifest: Manifest, hosts: Collection[str] = ()) -> Manifest:
+    """The same primary under another name, and with other host names than these."""
+    metadata = {**manifest["metadata"], "name": f"{manifest['metadata']['name']}{OTHER}"}
+    return {key: metadata if key == "metadata" else with_hosts(inner, hosts, OTHER) for key, inner in manifest.items()}
 
 
 def _workload(changed: tuple[Changed, ...], *steps: tuple[str, Step | None]) -> Workload:

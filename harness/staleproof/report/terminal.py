@@ -198,6 +198,11 @@ def _samples(report: Report) -> Iterator[Text]:
         yield Text(f"mutations without effect: {idle}", style="yellow")
     if before := report.environment.get("prerequisites"):
         yield Text(f"applied before the primaries in each trial: {before}", style="dim")
+    if unique := report.environment.get("unique host names"):
+        yield Text(f"a second primary collides, so each trial has host names of its own for {unique}", style="dim")
+    if single := report.environment.get("one at a time"):
+        told = "a second primary collides, so no plan has two; in a cluster of your own, run one worker"
+        yield Text(f"{told}: {single}", style="yellow")
     if masked := report.environment.get("placeholders"):
         told = "the payload is not written down, so a placeholder stood for it; where the controller reads it, give it again with"
         yield Text(f"{masked}: {told} --staleproof-before (or --before)", style="yellow")

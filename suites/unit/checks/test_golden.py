@@ -57,6 +57,10 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "naive_sequential_job": "no-duplicate-create",
     "hasty_stored_widget": "no-delete-of-unseen",
     "hurried_tenant": "cleans-up",
+    "careless_queued": "no-duplicate-create",
+    "careless_blueprint": "no-duplicate-create",
+    "blocking_hosted": "isolates-objects",
+    "doubling_resident": "no-duplicate-create",
 }
 
 

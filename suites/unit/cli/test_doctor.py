@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from staleproof.assess.doctor.diagnosis import Check
+from staleproof.assess.doctor.check import Check
 from staleproof.cli.doctor import doctor, show
 from staleproof.errors import UsageError
 

@@ -73,6 +73,35 @@ def test_what_only_needs_somebody_to_build_it_is_a_comment(here: Path) -> None:
     assert read(Path(NAME)) == {}
 
 
+ISSUER = CRD.replace("widgets.example.com", "issuers.cert-manager.io").replace("example.com", "cert-manager.io")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("PROJECT", "domain: example.com\nresources:\n- {api: {crdVersion: v1}, domain: example.com, kind: Widget}\n"),
+        ("api/doc.go", "// +groupName=example.com\npackage v1\n"),
+        ("vendor/x/doc.go", "// +groupName=cert-manager.io\npackage v1\n"),
+    ],
+)
+def test_definitions_of_other_projects_are_left_to_people(name: str, text: str, here: Path) -> None:
+    files(here, config__crd__bases__a_yaml=CRD, config__crd__theirs__a_yaml=ISSUER.replace("Widget", "Issuer"))
+    (here / name).parent.mkdir(parents=True, exist_ok=True)
+    (here / name).write_text(text)
+    done = invoke()
+    assert done.return_value == 0, done.exception
+    is_told = not name.startswith("vendor")
+    assert ("✓ crds: config/crd/bases defines Widget" in done.stdout) is is_told
+    assert ("? crds: config/crd/theirs defines Issuer of another project" in done.stdout) is is_told
+    assert ("# not found: CustomResourceDefinitions" in Path(NAME).read_text()) is not is_told
+
+
+def test_a_project_file_that_cannot_be_read_tells_nothing(here: Path) -> None:
+    files(here, config__crd__a_yaml=CRD)
+    (here / "PROJECT").write_text("{")
+    assert "crds: config/crd defines Widget" in invoke().stdout
+
+
 def test_a_file_that_is_there_stays(here: Path) -> None:
     (here / NAME).write_text("mine")
     done = invoke()

@@ -1,28 +1,38 @@
-"""`staleproof doctor`: with one environment, one thing after the other is tried with the operator, within less than a minute.
+"""`staleproof doctor`: with one environment, one thing after the other is tried with the operator, within a minute.
 
-What it means is decided in `assess.doctor.diagnosis`.
+What it means is decided in `assess.doctor.beginning` and `assess.doctor.diagnosis`.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
 
-from staleproof.assess.doctor import diagnosis
-from staleproof.assess.doctor.diagnosis import (
+from staleproof.assess.doctor import beginning, diagnosis
+from staleproof.assess.doctor.beginning import Beginning, Sightings
+from staleproof.assess.doctor.check import (
     METRICS,
+    PORTS,
     RBAC,
     REACHABLE,
     RECONCILES,
     RESTARTS,
+    STAYS_UP,
     WATCHES,
     WEBHOOKS,
-    Beginning,
     Check,
-    Sightings,
+    no_time,
+    not_asked,
 )
-from staleproof.assess.learn.companions import undisturbed
-from staleproof.assess.learn.samples import Samples, roles_of, watched
+from staleproof.assess.doctor.controller_log import in_short
+from staleproof.assess.doctor.diagnosis import Companions
+from staleproof.assess.doctor.symptoms import explained
+from staleproof.assess.learn.companions import acts_on_children, undisturbed
+from staleproof.assess.learn.samples import Samples, may_need, roles_of, watched
 from staleproof.checks.trial import Trial, indexed
+from staleproof.core.history.entry import Entry, Exited
+from staleproof.core.operator.companion import ALWAYS
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Apply
@@ -30,29 +40,40 @@ from staleproof.core.times import (
     DOCTOR_DEADLINE_SECONDS,
     DOCTOR_METRICS_SECONDS,
     DOCTOR_QUIET_SECONDS,
+    DOCTOR_REST_LIMIT_SECONDS,
+    DOCTOR_REST_SECONDS,
     DOCTOR_SECONDS,
+    DOCTOR_WATCH_AGAIN_SECONDS,
     LATE_LIFE_LIMIT_SECONDS,
     LATE_LIFE_SECONDS,
     LOOK_SECONDS,
     NEXT_WATCH_SECONDS,
+    POLL_SECONDS,
 )
 from staleproof.drive.cluster.manifests import name_of, resource_type
+from staleproof.drive.process import logs
+from staleproof.drive.process.ports import listening
+from staleproof.drive.process.program import Log
 from staleproof.drive.subject.metrics import Unreadable
-from staleproof.drive.subject.webhooks import told_calls
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.lives import ControllerExited
+from staleproof.drive.trial.prerequisites import introduce
 from staleproof.drive.trial.run import TrialSpec, run_trial
 from staleproof.errors import SetupError, UsageError
 
 _LOOK = Settle(quiet_seconds=DOCTOR_QUIET_SECONDS, deadline_seconds=DOCTOR_DEADLINE_SECONDS)
 _PATIENT = Settle(quiet_seconds=LATE_LIFE_SECONDS, limit_seconds=LATE_LIFE_LIMIT_SECONDS, deadline_seconds=LATE_LIFE_LIMIT_SECONDS)
+_MOST_LIVES, _LINES = 3, 500
 Tell = Callable[[Check], None]
 Step = Callable[[], Awaitable[list[Check]]]
 
 
-async def examine(environment: Environment, samples: Samples, begin: Callable[[str], None], tell: Tell) -> list[Check]:
-    """Try everything and tell of each check when it is done; all of them. `begin` is told what comes next."""
-    visit, found = _Visit(environment, samples), list[Check]()
+async def examine(
+    environment: Environment, samples: Samples, begin: Callable[[str], None], tell: Tell, *, chooses_companions: bool
+) -> list[Check]:
+    """Try everything and tell of each check when it is done; all of them. `begin` is told what comes next. `chooses_companions`: a
+    run starts what a real cluster has for what the controller creates."""
+    visit, found = _Visit(environment, samples, chooses_companions=chooses_companions), list[Check]()
     end = time.monotonic() + DOCTOR_SECONDS
     for name, step in visit.steps():
         begin(name)
@@ -70,23 +91,27 @@ async def _within(end: float, name: str, step: Step) -> list[Check]:
                 return await step()
         except TimeoutError:
             pass
-    return [diagnosis.no_time(name, DOCTOR_SECONDS)]
+    return [no_time(name, DOCTOR_SECONDS)]
 
 
 class _Visit:
     """One examination. Its steps are taken in order; what an earlier one found out serves the later ones.
 
-    `_first`: what the controller watched before there was anything for it to do.
+    `_first`: what the controller watched before there was anything for it to do. `_exits`: those of its lives that ended by
+    themselves. `_ports`: those that its first life listened on before it ended.
     """
 
-    def __init__(self, environment: Environment, samples: Samples) -> None:
-        self._environment, self._samples = environment, samples
+    def __init__(self, environment: Environment, samples: Samples, *, chooses_companions: bool) -> None:
+        self._environment, self._samples, self._chooses_companions = environment, samples, chooses_companions
         self._seen = Sightings()
         self._began: Beginning | None = None
+        self._up_since = time.monotonic()
         self._first: frozenset[str] = frozenset()
-        self._works = True
+        self._exits: list[Exited] = []
+        self._ports: frozenset[int] | None = None
+        self._works, self._has_worked = True, False
         self._unserved = ""
-        environment.bus.listeners.append(lambda entry: self._seen.see(entry))
+        environment.bus.listeners.append(self._see)
 
     def steps(self) -> Iterator[tuple[str, Step]]:
         yield REACHABLE, self._reach
@@ -94,11 +119,18 @@ class _Visit:
         for name, step in (
             (RECONCILES, self._reconcile),
             (RESTARTS, self._restart),
+            (STAYS_UP, self._stay_up),
+            (PORTS, self._fixed_ports),
             (RBAC, self._rights),
             (WEBHOOKS, self._webhooks),
             (METRICS, self._metrics),
         ):
             yield name, self._if_it_runs(name, step)
+
+    def _see(self, entry: Entry) -> None:
+        self._seen.see(entry)
+        if isinstance(entry, Exited):
+            self._exits.append(entry)
 
     def _if_it_runs(self, name: str, step: Step) -> Step:
         """What needs a controller that runs is not asked of one that does not; what it may not do is asked of it all the same."""
@@ -107,28 +139,30 @@ class _Visit:
             is_up = self._began is not None and self._began.error is None
             if is_up or (name == RBAC and self._environment.lives.refusals.counts):
                 return await step()
-            return [diagnosis.not_asked(name, "the controller does not run, or watches nothing")]
+            return [not_asked(name, "the controller does not run, or watches nothing")]
 
         return asked
 
     async def _reach(self) -> list[Check]:
         self._began = await self._begin()
         self._works = self._began.error is None
-        return [diagnosis.reachable(self._began)]
+        self._exits.clear()
+        self._up_since = time.monotonic()
+        return [beginning.reachable(self._began)]
 
     async def _watch(self) -> list[Check]:
         began = self._began
         if began is None or began.exit_code is not None or (began.error is not None and not began.seen.asked):
-            return [diagnosis.not_asked(WATCHES, "the controller does not run, or does not come to the API server")]
+            return [not_asked(WATCHES, "the controller does not run, or does not come to the API server")]
         wanted = await self._resources()
         await self._until_watched(wanted)
         self._first = frozenset(self._seen.watched)
-        return [diagnosis.watches(began, wanted)]
+        return [beginning.watches(began, wanted)]
 
-    async def _until_watched(self, resources: Collection[str]) -> None:
+    async def _until_watched(self, resources: Collection[str], limit_seconds: float = NEXT_WATCH_SECONDS) -> None:
         """Some watches come later than the first rest, and some never."""
         seen = self._seen
-        await self._environment.bus.until(lambda now: set(resources) <= seen.watched, limit_seconds=NEXT_WATCH_SECONDS)
+        await self._environment.bus.until(lambda now: set(resources) <= seen.watched, limit_seconds=limit_seconds)
 
     async def _resources(self) -> list[str]:
         """Of the samples, as far as the API server knows them."""
@@ -143,8 +177,9 @@ class _Visit:
     async def _reconcile(self) -> list[Check]:
         samples = self._samples
         if not samples.primaries:
-            return [diagnosis.not_asked(RECONCILES, "there is no sample", "give manifests of primaries with --samples")]
+            return [not_asked(RECONCILES, "there is no sample", "give manifests of primaries with --samples")]
         try:
+            await introduce(self._environment, samples.primaries, samples.before)
             wanted = samples.of(roles_of(await watched(self._environment, samples.primaries), is_said=samples.is_said))
         except UsageError as err:
             self._works = False
@@ -153,7 +188,7 @@ class _Visit:
 
     async def _reconciles(self, sample: Manifest, before: tuple[Manifest, ...]) -> Check:
         """A controller that does nothing is looked at again, with more patience."""
-        resource = (await resource_type(sample, self._environment.api)).name
+        resource, log = (await resource_type(sample, self._environment.api)).name, self._log_from_here()
         try:
             trial = await self._look(sample, before, _LOOK)
             if trial.idle and not diagnosis.broke(trial):
@@ -164,9 +199,24 @@ class _Visit:
         if unserved := diagnosis.broke(trial):
             self._unserved = unserved
             return diagnosis.unserved_sample(name_of(sample))
-        check = diagnosis.reconciles(trial, sample, before, resource, self._log())
+        companions = Companions(self._lacking_companions(trial), self._chooses_companions)
+        written = self._lines(log) if trial.idle else self._unexplained(self._lines(log))
+        check = diagnosis.reconciles(trial, sample, before, resource, written, companions)
         self._works &= check.outcome != "failed"
-        return check
+        self._has_worked |= check.outcome != "failed"
+        return check if check.outcome == "ok" else replace(check, fix=check.fix + may_need(sample, before, self._samples.primaries))
+
+    def _unexplained(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """The lines without what it says whatever it is given, which has been told."""
+        told = set(chain.from_iterable(explained([line]) for line in self._began.log)) if self._began is not None else set()
+        return tuple(line for line in lines if told.isdisjoint(explained([line])))
+
+    def _lacking_companions(self, trial: Trial) -> tuple[str, ...]:
+        """Those that a real cluster has for what the controller created, and that do not run here."""
+        if self._environment.is_users_cluster:
+            return ()
+        there = {*ALWAYS, *self._environment.options.companions}
+        return tuple(name for name in acts_on_children(trial) if name not in there)
 
     async def _look(self, sample: Manifest, before: tuple[Manifest, ...], settle: Settle) -> Trial:
         plan = undisturbed(Apply(object=sample), before=before, settle=settle)
@@ -175,24 +225,42 @@ class _Visit:
 
     async def _restart(self) -> list[Check]:
         environment, controller, began = self._environment, self._environment.lives.program, time.monotonic()
+        self._ports = self._listening()
         await environment.lives.stop(gently=True)
         seconds = time.monotonic() - began
         again = await self._begin()
         if again.error is None:
-            await self._until_watched(self._first)
-        return [diagnosis.restarts(seconds, controller.exit_code if controller is not None else None, again, self._first)]
+            await self._until_watched(self._first, DOCTOR_WATCH_AGAIN_SECONDS)
+        return [beginning.restarts(seconds, controller.exit_code if controller is not None else None, again, self._first)]
+
+    async def _stay_up(self) -> list[Check]:
+        return [beginning.stays_up(self._exits, time.monotonic() - self._up_since)]
+
+    async def _fixed_ports(self) -> list[Check]:
+        """A port that two lives choose is fixed, unless it is one that we gave both of them."""
+        lives, mine = self._environment.lives, self._listening()
+        hooks = lives.webhooks
+        given = {lives.metrics_port, *((hooks.port,) if hooks is not None and hooks.port != hooks.server.port else ())}
+        known = self._ports is not None and mine is not None and lives.running is not None
+        return [beginning.ports((self._ports or set()) & (mine or set()) - given if known else None)]
+
+    def _listening(self) -> frozenset[int] | None:
+        """The ports that the controller listens on; None where they are its own, or nobody can tell."""
+        lives = self._environment.lives
+        return None if lives.network is not None or lives.running is None else listening(lives.running.pid)
 
     async def _rights(self) -> list[Check]:
         environment = self._environment
         refused = await environment.lives.refusals.told(environment.api)
         account, is_users = environment.lives.refusals.account, environment.is_users_cluster
-        return [diagnosis.rights(account, refused, works=self._works, is_users_cluster=is_users)]
+        works, has_worked = self._works, self._has_worked
+        return [diagnosis.rights(account, refused, works=works, has_worked=has_worked, is_users_cluster=is_users)]
 
     async def _webhooks(self) -> list[Check]:
         environment = self._environment
-        has_some = environment.lives.webhooks is not None
-        calls = told_calls(await environment.api.metrics()) if has_some and not environment.is_users_cluster else ""
-        return [diagnosis.webhooks(calls, self._unserved, has_some=has_some, is_users_cluster=environment.is_users_cluster)]
+        has_some, is_users = environment.has_webhooks, environment.is_users_cluster
+        calls = await environment.webhook_calls() if has_some and not is_users else {}
+        return [diagnosis.webhooks(calls, self._unserved, has_some=has_some, is_users_cluster=is_users)]
 
     async def _metrics(self) -> list[Check]:
         environment, source = self._environment, self._environment.lives.endpoint
@@ -210,23 +278,51 @@ class _Visit:
         return [diagnosis.metrics(source.url if source is not None else "", trouble, environment.lives.metrics_port)]
 
     async def _begin(self) -> Beginning:
-        """Begin a life of the controller. Its metrics are not waited for: they have a check of their own."""
-        environment, began, error = self._environment, time.monotonic(), None
-        self._seen = Sightings()
-        try:
-            await environment.controller_ready(awaits_metrics=False)
-        except (UsageError, SetupError) as err:
-            error = err
+        """Begin a life of the controller, and another one if it exits before it has come to rest. Its metrics are not waited for:
+        they have a check of their own."""
+        environment, log, error = self._environment, self._log_from_here(), None
+        deaths: list[int] = []
+        for _ in range(_MOST_LIVES):
+            began = time.monotonic()
+            self._seen = Sightings(news_at=began)
+            try:
+                await environment.controller_ready(awaits_metrics=False)
+            except (UsageError, SetupError) as err:
+                error = err
+                break
+            if (code := await self._exits_before_rest()) is None:
+                break
+            deaths.append(code)
+        else:
+            error = ControllerExited(f"the controller exited with code {deaths[-1]} soon after it had begun.", deaths[-1])
         return Beginning(
             seen=self._seen,
-            seconds=time.monotonic() - began,
+            seconds=(self._seen.news_at if error is None else time.monotonic()) - began,
             error=error,
             is_started=environment.lives.program is not None,
             exit_code=error.code if isinstance(error, ControllerExited) else None,
-            log=tuple(self._log()),
+            deaths=tuple(deaths),
+            log=self._lines(log),
             is_image=bool(environment.lives.subject.image),
         )
 
-    def _log(self) -> Sequence[str]:
-        lives = self._environment.lives
-        return lives.log_of(lives.program) if lives.program is not None else ()
+    async def _exits_before_rest(self) -> int | None:
+        """Wait until the controller has asked for nothing new for a while; its exit code if it exits before, else None."""
+        lives, seen = self._environment.lives, self._seen
+
+        def rests_or_exits(now: float) -> bool | float:
+            due = seen.news_at + DOCTOR_REST_SECONDS
+            return lives.running is None or now >= due or min(due, now + POLL_SECONDS)
+
+        await self._environment.bus.until(rests_or_exits, limit_seconds=DOCTOR_REST_LIMIT_SECONDS)
+        return lives.program.exit_code if lives.program is not None else None
+
+    def _log_from_here(self) -> Log:
+        """What the controller is going to write."""
+        return Log.opened(self._environment.lives.log)
+
+    def _lines(self, log: Log) -> tuple[str, ...]:
+        """What it wrote, without secrets."""
+        text = "\n".join(log.last_lines(_LINES))
+        masked = logs.masked(text.encode(), self._environment.lives.secrets).decode(errors="replace")
+        return tuple(in_short(line) for line in masked.split("\n")) if masked else ()

@@ -51,10 +51,10 @@ def _company(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -
     brief = undisturbed(Apply(object=sample), delete, before=before, settle=paced(0.0, resync=False))
     alone = seen = indexed(session.watch(brief))
     seconds = 0.0
-    while started := session.accompany(acting_on(*_created(seen))):
+    while started := session.accompany(acts_on_children(seen)):
         seconds, seen = started, indexed(session.watch(brief))
     more = _took(seen) - _took(alone)
-    while started := session.accompany(acting_on(*_created(indexed(patient_look(session, sample, before))))):
+    while started := session.accompany(acts_on_children(indexed(patient_look(session, sample, before)))):
         seconds = started
     words = f"{', '.join(session.options.companions)}: ready in {seconds:.1f} s; applied and deleted, the sample took "
     words += f"{_took(alone):.1f} s without them and {_took(seen):.1f} s with them ({more:+.1f} s)"
@@ -67,12 +67,12 @@ def undisturbed(*steps: Step, before: tuple[Manifest, ...], settle: Settle) -> P
     return msgspec.structs.replace(plan.reference, title=plan.title)
 
 
-def _created(trial: Trial) -> tuple[set[str], set[tuple[str, str]]]:
-    """The resources that the controller created, and those of them with the resource of their owner."""
+def acts_on_children(trial: Trial) -> tuple[str, ...]:
+    """The companions that a real cluster has for what the controller created."""
     objects = object_history(trial).objects
     made = [child for _, child in creations(trial)]
     owned = {(child.resource, objects[child.owner_uid].resource) for child in made if child.owner_uid in objects}
-    return {child.resource for child in made}, owned
+    return acting_on({child.resource for child in made}, owned)
 
 
 def _took(trial: Trial) -> float:

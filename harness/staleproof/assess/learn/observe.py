@@ -16,6 +16,7 @@ from staleproof.assess.learn import observations
 from staleproof.assess.learn.accepted_moves import step_at, told, with_changes
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import with_others
+from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
 from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.bypasses import bypassed
@@ -38,6 +39,7 @@ from staleproof.core.times import AT_ONCE_SECONDS, LATE_LIFE_SECONDS
 from staleproof.draw import canonical
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.prerequisites import introduce
 from staleproof.errors import SetupError, UsageError
 
 _MOST_PATIENT = msgspec.structs.replace(PATIENT, quiet_seconds=LATE_LIFE_SECONDS)
@@ -72,7 +74,9 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
         return observations.read(data, sample, session.options.manifests, needs)
 
     session.ready()  # all workers' controllers start while one is watched
+    session.call(lambda environment: introduce(environment, [sample], needs))
     bare = named("rhythm", lambda: _rhythm(session, sample, needs))
+    session.make_own(kept_apart(bare.hosts))
     known = [canonical.life(bare), canonical.death(bare), *_turns(bare)]
     runs = [_plan(bare, workload.steps) for workload in known]
     beginning = session.references.shared_run("beginning", _beginning(bare), partial(_begin, session))
@@ -120,7 +124,7 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
     def planned(steps: tuple[Step, ...]) -> Plan:
         return _plan(bare, steps)
 
-    return with_others(session, with_changes(session, bare, planned), trial, planned)
+    return with_neighbour(session, with_others(session, with_changes(session, bare, planned), trial, planned), trial, planned)
 
 
 def _raise_what_broke(trial: Trial) -> None:
@@ -192,7 +196,7 @@ def _unreacted(bare: Observed, trial: Trial, did: str, refused: str) -> Unreacte
     if said := complaints(trial, bare.resource, bare.sample["metadata"]["name"]):
         words.append(f"it says: {'; '.join(said[:_TOLD])}")
     if mark := trial.history.header.mark:
-        words.append(f"each trial has a name of its own for what is cluster-scoped, and here it was {name}{mark}")
+        words.append(f"each trial has a name of its own for what is not in its namespace, and here it was {name}{mark}")
     if refused:
         words.append(f"it {refused}")
     if missing := [f"{each.kind}/{each.name} ({each.path})" for each in lacking(bare.sample, bare.before)]:

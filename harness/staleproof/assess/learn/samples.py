@@ -17,17 +17,19 @@ from staleproof.assess.learn.observe import Unreacted, observe
 from staleproof.assess.trial.references import Hopeless
 from staleproof.assess.trial.session import Session
 from staleproof.checks.trial import indexed
+from staleproof.core.operator.dependency import CircleError, in_order, needed
+from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.operator.observed import Observed
-from staleproof.core.operator.prerequisite import CircleError, in_order, needed
 from staleproof.core.plan.manifest import Manifest, masked_manifests
 from staleproof.core.plan.plan import Subject
 from staleproof.core.times import NEXT_WATCH_SECONDS
 from staleproof.draw.mutations.allowed import Mutations
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
+from staleproof.drive.trial.prerequisites import introduce
 from staleproof.errors import UsageError
 
-_MOST_LINES = 20
+_MOST_LINES, _MOST_NAMES = 20, 5
 _LEFT_OUT: Role = "left out"
 
 
@@ -76,6 +78,7 @@ def observe_all(session: Session, samples: Samples) -> Seen:
     """Watch the controller with one sample after the other. UsageError when it reacts to none of them, with the end of its log, or
     the API server does not accept one. Hopeless when nothing that it does can be compared with."""
     session.ready()
+    session.call(lambda environment: introduce(environment, samples.primaries, samples.before))
     roles = _roles(session, samples)
     seen, wanted = Seen(), samples.of(roles)
     for sample, before in wanted:
@@ -86,7 +89,7 @@ def observe_all(session: Session, samples: Samples) -> Seen:
         try:
             seen.observed.append(observe(session, sample, before))
         except (Unreacted, Hopeless) as err:
-            seen.left_out.append(str(err))
+            seen.left_out.append(f"{err}{may_need(sample, before, samples.primaries)}")
             roles[samples.primaries.index(sample)] = _LEFT_OUT
             hopeless = err if isinstance(err, Hopeless) else hopeless
     if not seen.observed and hopeless is not None:
@@ -99,6 +102,16 @@ def observe_all(session: Session, samples: Samples) -> Seen:
     session.note("mutations", "; ".join(dict.fromkeys(each for of in seen.observed for each in of.idle)))
     session.note("prerequisites", ", ".join(dict.fromkeys(name_of(need) for each in seen.observed for need in each.before)))
     return seen
+
+
+def may_need(sample: Manifest, before: Sequence[Manifest], samples: Sequence[Manifest]) -> str:
+    """What to do if a sample needs others that it does not name, in words; empty when there are none of another kind."""
+    kind = GroupKind.of(sample)
+    others = [name_of(each) for each in samples if GroupKind.of(each) != kind and each not in before]
+    if not others:
+        return ""
+    told = f"{', '.join(others[:_MOST_NAMES])}{', …' if len(others) > _MOST_NAMES else ''}"
+    return f". If it needs other samples ({told}), --staleproof-primary={kind} (or --primary) has them all applied before it"
 
 
 def recall_all(root: Path, controller: Subject, samples: Samples, mutations: Mutations) -> tuple[list[Observed], list[str]]:

@@ -4,12 +4,18 @@ Divergence from Kubernetes: templates (Helm) are no manifests here, and a kustom
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from staleproof.assess.learn.own_groups import own_groups, owned_in
+from staleproof.core.operator.group_kind import GroupKind
+
 Documents = Sequence[Any]
+Files = Mapping[PurePath, Documents]
+Kinds = Collection[tuple[str, str]]
+"""Each with its group before it."""
 _CRD = "CustomResourceDefinition"
 _WORKLOADS, _RIGHTS = frozenset({"Deployment", "StatefulSet", "DaemonSet"}), frozenset({"ClusterRole", "Role"})
 _TESTS = frozenset({"test", "tests", "testdata", "e2e", "fixtures", "hack", "vendor"})
@@ -18,6 +24,25 @@ _KUSTOMIZATION = PurePath("config/default/kustomization.yaml")
 _MANAGERS = (PurePath("bin/manager"),)
 _PLACEHOLDER = "controller:latest"
 """What kubebuilder writes where the image will be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """What is in it.
+
+    Attributes:
+        files: those that are YAML, with their objects, none where they hold something else.
+        programs: files that can be run, and sources that a program is built from.
+        builds: there is a program that builds kustomizations.
+        project: what is in kubebuilder's file PROJECT; empty without one.
+        sources: the text of each source file, read when it is asked for.
+    """
+
+    files: Files
+    programs: Collection[PurePath] = ()
+    builds: bool = True
+    project: Mapping[str, Any] = field(default_factory=dict)
+    sources: Iterable[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +55,40 @@ class Found:
     is_open: bool = False
 
 
-def survey(files: Mapping[PurePath, Documents], programs: Collection[PurePath], *, builds: bool) -> list[Found]:
-    """What is found. `files`: those that are YAML, with their objects, none where they hold something else; `programs`: files that
-    can be run; `builds`: there is a program that builds kustomizations."""
-    mine = {path: documents for path, documents in files.items() if not _TESTS & set(path.parts[:-1])}
+def survey(repository: Repository) -> list[Found]:
+    """What is found. Definitions of other projects are told apart, and samples are those of the project's own kinds."""
+    mine = {path: documents for path, documents in repository.files.items() if not _TESTS & set(path.parts[:-1])}
     defined = {path: kinds for path, documents in mine.items() if (kinds := set(_defined(documents)))}
-    kinds = {kind for each in defined.values() for kind in each}
-    made = {path: own for path, documents in mine.items() if (own := {_kind(each) for each in documents} & kinds)}
-    pure = {path: kinds for path, kinds in defined.items() if all(each.get("kind") == _CRD for each in mine[path])}
-    crds, samples = _folder(pure, _crds_first), _folder(made, _samples_first)
-    found = [*_manifests(mine, builds=builds), *_of("crds", crds, mine, lambda each: each.get("kind") == _CRD, "defines")]
-    found += _of("samples", samples, mine, _is_object, "holds")
-    return [*_controller(programs, mine, found), *found]
+    every = {kind for each in defined.values() for kind in each}
+    roles = [each for documents in mine.values() for each in documents if _is_right(each)]
+    told = own_groups({group for group, _ in every}, repository.project, repository.sources, roles)
+    own = {kind for kind in every if told is None or kind[0] in told}
+    found = [*_manifests(mine, {group for group, _ in own}, builds=repository.builds)]
+    found += _kinds(mine, defined, own, is_sure=told is not None)
+    return [*_controller(repository.programs, mine, found), *found]
 
 
-def _controller(programs: Collection[PurePath], files: Mapping[PurePath, Documents], found: Sequence[Found]) -> Iterator[Found]:
+def _kinds(files: Files, defined: Mapping[PurePath, Kinds], own: Kinds, *, is_sure: bool) -> Iterator[Found]:
+    """The definitions and the samples of the project's own kinds; of the others', the definitions."""
+    pure = {path: kinds for path, kinds in defined.items() if all(each.get("kind") == _CRD for each in files[path])}
+    mine = {path: set(kinds) & set(own) for path, kinds in pure.items() if set(kinds) & set(own)}
+    others = {path: kinds for path, kinds in pure.items() if path not in mine}
+    crds = _folder(mine, _crds_first)
+    why = "defines {}" if is_sure else "defines {}, of several projects: leave in what is yours"
+    yield from _of(
+        "crds", crds, files, lambda each: set(_defined([each])) <= set(own) and each.get("kind") == _CRD, why, is_sure=is_sure
+    )
+    theirs = "defines {} of another project: add it to crds if the controller watches that"
+    yield from _of("crds", _folder(others, _crds_first), files, lambda each: each.get("kind") == _CRD, theirs, is_sure=False)
+    made = {path: found for path, documents in files.items() if (found := {_kind(each) for each in documents} & set(own))}
+    samples = _folder(made, _samples_first)
+    yield from _of("samples", samples, files, lambda each: _is_object(each) and _is_served(_kind(each), own), "holds {}")
+    if any(_kind(each) in kinds - set(own) for kinds in map(set, defined.values()) for path in samples for each in files[path]):
+        named = {GroupKind(kind, group) for kinds in samples.values() for group, kind in kinds}
+        yield Found("primary", tuple(sorted(map(str, named))), "among samples of other projects' kinds, too")
+
+
+def _controller(programs: Collection[PurePath], files: Files, found: Sequence[Found]) -> Iterator[Found]:
     program = next((path for path in _MANAGERS if path in programs), None)
     if program is not None:
         yield Found("controller_cmd", (f"./{program}",), "is there, and finds the API server by KUBECONFIG")
@@ -64,11 +108,16 @@ def _images(documents: Documents) -> Iterator[str]:
             yield from (image for container in containers if isinstance(image := _at(container, "image"), str))
 
 
-def _manifests(files: Mapping[PurePath, Documents], *, builds: bool) -> Iterator[Found]:
-    """What installs it: a file with a workload and its rights, or else kubebuilder's kustomization."""
+def _manifests(files: Files, groups: Collection[str], *, builds: bool) -> Iterator[Found]:
+    """What installs it: a file with a workload and its rights, before all one whose Roles let it write the status of its own kinds;
+    or else kubebuilder's kustomization."""
+
+    def rank(path: PurePath) -> tuple[object, ...]:
+        return not any(group in groups for each in files[path] if _is_right(each) for group in owned_in(each)), *_short(path)
+
     whole = [path for path, documents in files.items() if _installs({str(each.get("kind")) for each in documents})]
     if whole:
-        yield Found("controller_manifests", (str(min(whole, key=_short)),), "has a workload and its Roles")
+        yield Found("controller_manifests", (str(min(whole, key=rank)),), "has a workload and its Roles")
     elif _KUSTOMIZATION in files:
         why = "is a kustomization" if builds else "is a kustomization; install kustomize or kubectl, which build it"
         yield Found("controller_manifests", (str(_KUSTOMIZATION.parent),), why, is_open=not builds)
@@ -78,12 +127,12 @@ def _installs(kinds: Collection[str]) -> bool:
     return bool(_WORKLOADS & set(kinds) and _RIGHTS & set(kinds))
 
 
+def _is_right(document: Mapping[str, Any]) -> bool:
+    return document.get("kind") in _RIGHTS
+
+
 def _of(
-    name: str,
-    chosen: Mapping[PurePath, Collection[tuple[str, str]]],
-    files: Mapping[PurePath, Documents],
-    is_fit: Callable[[Any], bool],
-    does: str,
+    name: str, chosen: Mapping[PurePath, Kinds], files: Files, is_fit: Callable[[Any], bool], why: str, *, is_sure: bool = True
 ) -> Iterator[Found]:
     """The folder of these files if all that is in it and below it may be there; else the files."""
     if not chosen:
@@ -93,14 +142,12 @@ def _of(
     inside = [documents for path, documents in files.items() if path.is_relative_to(folder)]
     is_whole = folder != PurePath() and all(inside) and all(is_fit(e) for each in inside for e in each if not _is_kustomize(e))
     texts = (str(folder),) if is_whole else tuple(map(str, sorted(chosen)))
-    yield Found(name, texts, f"{does} {kinds}")
+    yield Found(name, texts, why.format(kinds), is_open=not is_sure)
 
 
-def _folder(
-    files: Mapping[PurePath, Collection[tuple[str, str]]], first: Callable[[PurePath], object]
-) -> dict[PurePath, Collection[tuple[str, str]]]:
+def _folder(files: Mapping[PurePath, Kinds], first: Callable[[PurePath], object]) -> dict[PurePath, Kinds]:
     """Of the files those in the folder that most likely is meant: it has the most kinds, then as `first` says."""
-    folders: dict[PurePath, dict[PurePath, Collection[tuple[str, str]]]] = defaultdict(dict)
+    folders: dict[PurePath, dict[PurePath, Kinds]] = defaultdict(dict)
     for path, kinds in files.items():
         folders[path.parent][path] = kinds
 
@@ -144,6 +191,12 @@ def _kind(document: Mapping[str, Any]) -> tuple[str, str]:
 
 def _is_object(document: Mapping[str, Any]) -> bool:
     return bool(document.get("apiVersion") and document.get("kind") and _at(document, "metadata", "name"))
+
+
+def _is_served(kind: tuple[str, str], own: Kinds) -> bool:
+    """Whether the API server knows the kind by itself, or by the project's definitions."""
+    group, _ = kind
+    return kind in own or "." not in group or group.endswith(".k8s.io")
 
 
 def _is_kustomize(document: Mapping[str, Any]) -> bool:

@@ -51,6 +51,7 @@ class SessionOptions(EnvironmentOptions):
         keep: whether the histories of trials that pass are kept, too.
         ends: when the time is over, on the monotonic clock; it may become later, because building is not counted.
         kept_names: cluster-scoped primaries that have the same name in every trial (`plan`); more may follow (`keep_name`).
+        own_hosts: host names that each trial makes its own (`plan`); more may follow (`make_own`).
         chooses_companions: besides those that are named, companions run that a real cluster would have for what the controller
             creates (`assess.learn.companions`).
         mutations: what of the samples may be changed.
@@ -67,6 +68,7 @@ class SessionOptions(EnvironmentOptions):
     before: tuple[Manifest, ...] = ()
     chooses_companions: bool = False
     kept_names: tuple[str, ...] = ()
+    own_hosts: tuple[str, ...] = ()
     ends: Callable[[], float] = lambda: math.inf
 
 
@@ -131,6 +133,10 @@ class Worker:
     def keep_name(self, *primaries: str) -> None:
         """Let these cluster-scoped primaries, as `plan` calls them, have the same name in every trial from now on."""
         self.options = replace(self.options, kept_names=together(self.options.kept_names, primaries))
+
+    def make_own(self, hosts: Iterable[str]) -> None:
+        """Let each trial make these host names its own from now on."""
+        self.options = replace(self.options, own_hosts=together(self.options.own_hosts, hosts))
 
     def ready(self) -> None:
         """Return once the controller runs and is idle."""
@@ -199,7 +205,13 @@ class Worker:
         began = time.monotonic()
         mine = self.options
         kept = self.shared.keep_manifests(
-            msgspec.structs.replace(plan, controller=mine.subject, companions=mine.companions, kept_names=mine.kept_names)
+            msgspec.structs.replace(
+                plan,
+                controller=mine.subject,
+                companions=mine.companions,
+                kept_names=mine.kept_names,
+                own_hosts=mine.own_hosts,
+            )
         )
         reached = goals.is_reached if goals else None
         spec = TrialSpec(plan=kept, before=plan.before, folder=folder, role=role, lasts=lasts, reached=reached)
@@ -217,7 +229,8 @@ class Worker:
         """Names work by all that it depends on. Secret values are among that, so nobody can tell from the key whether they guessed
         them: it cannot be worked out without what only this run knows."""
         mine = self.options
-        depends = (__version__, mine.subject, mine.manifests, mine.companions, mine.kept_names, mine.metrics, mine.release_leases)
+        operator = (mine.subject, mine.manifests, mine.companions, mine.kept_names, mine.metrics, mine.release_leases)
+        depends = (__version__, *operator, mine.namespace, mine.own_hosts)
         return hmac.digest(self._secret, msgspec.json.encode((kind, about, depends), order="sorted"), "sha256").hex()
 
     def named(self, number: int) -> str:

@@ -173,6 +173,7 @@ class Session(Worker):
         every cluster has."""
         self.accompany((*ALWAYS, *plan.companions))
         self.keep_name(*plan.kept_names)
+        self.make_own(plan.own_hosts)
         mine = self.options
         manifests = plan.manifests or mine.manifests
         before = with_payloads(plan.before, mine.before) or mine.before
@@ -185,6 +186,7 @@ class Session(Worker):
             before=before,
             companions=mine.companions,
             kept_names=mine.kept_names,
+            own_hosts=mine.own_hosts,
         )
 
     def _reproduced(self, plan: Plan, history: History, folder: Path, times: int) -> "_Judged":

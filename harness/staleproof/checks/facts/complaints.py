@@ -3,6 +3,7 @@
 They are for people to read, and nothing is judged by them; but who says that something failed may have been kept from its work.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,23 +12,34 @@ from staleproof.core.history.entry import Committed
 from staleproof.core.plan.manifest import Manifest
 
 _EVENTS = "events"
-_BAD = ("fail", "error", "degraded", "stalled")
+_HOLDS = (
+    "ready|available|synced|reconciled|healthy|accepted|programmed|valid|validated|resolved|resolvedrefs|established|initialized|"
+    "scheduled|schedulable|issued|succeeded|installed|deployed|attached|configured|connected|created|provisioned|bound"
+)
+_GOOD = re.compile(f"({_HOLDS})$", re.IGNORECASE)
+"""How the type of a condition ends that is false when something is wrong. Others (Progressing, Paused, Terminating, Upgradeable)
+may be false where all is well, and say nothing unless their reason does."""
+_BAD = re.compile(
+    r"(?<!no)(?:fail(?!over)|error|conflict)|degraded|(?<!in)stalled|missing|expired|pressure|blocked|"
+    rf"(?-i:(?:Un|In|Dis|Mis|^un|^in|^dis|^mis)(?:{_HOLDS})|(?:Not|^not)(?i:{_HOLDS}))$",
+    re.IGNORECASE,
+)
 """In the type of a condition that is true when something is wrong."""
-_GOOD = frozenset({"ready", "available", "synced", "reconciled", "healthy"})
-"""Conditions that are false when something is wrong; others (Progressing, Paused) may be false where all is well."""
+_FAILURE = re.compile(r"fail|error|invalid|denied|forbidden", re.IGNORECASE)
+"""In the reason of a condition of any type that does not hold."""
 
 
 def complaints(trial: Trial, resource: str, name: str) -> list[str]:
     """The latest conditions of the object that do not hold as they should, and warnings about it, each once, in words."""
     last, warnings = _last(trial, resource, name)
-    bad = (each for each in _conditions(last) if _is_bad(*_type_and_status(each)))
+    bad = (each for each in _conditions(last) if _is_bad(each))
     return [*(f"{each.get('type')} is {each.get('status')}, {_said(each)}" for each in bad), *warnings]
 
 
 def says_it_failed(trial: Trial, resource: str, name: str) -> bool:
     """Whether its latest conditions say that something failed, or a warning was given about it."""
     last, warnings = _last(trial, resource, name)
-    return bool(warnings) or any(_is_failure(*_type_and_status(each)) for each in _conditions(last))
+    return bool(warnings) or any(_is_bad(each) for each in _conditions(last))
 
 
 def _last(trial: Trial, resource: str, name: str) -> tuple[Manifest, list[str]]:
@@ -47,17 +59,13 @@ def _conditions(manifest: Manifest) -> list[Manifest]:
     return [each for each in found if isinstance(each, dict)]
 
 
-def _type_and_status(condition: Manifest) -> tuple[str, str]:
-    return str(condition.get("type")), str(condition.get("status"))
-
-
-def _is_bad(condition: str, status: str) -> bool:
-    is_about_harm = any(word in condition.lower() for word in _BAD)
-    return status == "True" if is_about_harm else status != "True"
-
-
-def _is_failure(condition: str, status: str) -> bool:
-    return _is_bad(condition, status) and (status == "True" or condition.lower() in _GOOD)
+def _is_bad(condition: Manifest) -> bool:
+    kind, status = str(condition.get("type")), str(condition.get("status"))
+    if _BAD.search(kind):
+        return status == "True"
+    if _GOOD.search(kind):
+        return status != "True"
+    return status == "False" and bool(_FAILURE.search(str(condition.get("reason") or "")))
 
 
 def _warns_of(event: Manifest, name: str) -> bool:

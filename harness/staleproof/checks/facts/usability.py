@@ -9,6 +9,7 @@ from staleproof.checks.ends.exits import deaths
 from staleproof.checks.facts.bypasses import bypassed
 from staleproof.checks.facts.fault_outcomes import fault_outcomes
 from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.successors import unsucceeded
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.fault import AnyFault
 from staleproof.core.history.entry import SELF_CHECK, WORKLOAD, Broke, Exited, Settled
@@ -151,4 +152,6 @@ def _unusable(reference: Trial, trial: Trial) -> str:
     flaw = bypassed(reference) or _unlike_a_watch(reference)
     if flaw:
         return f"proves nothing: {flaw}"
-    return "" if settled[-1].ok else f"did not settle although there was no fault ({settled[-1].why or 'no reason given'})"
+    if not settled[-1].ok:
+        return f"did not settle although there was no fault ({settled[-1].why or 'no reason given'})"
+    return unsucceeded(reference)

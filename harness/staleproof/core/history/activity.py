@@ -64,7 +64,8 @@ def _watch(stream: Opened) -> _Watch:
 
 @dataclass(slots=True)
 class Activity:
-    """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything.
+    """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything. `shared`: the
+    namespace that the trial's primaries are in, if that is another (`scope`): streams of it carry what is the trial's.
 
     `is_starting`: a new life has not opened any watch yet, though the one before it had some. `_unasked`: what some
     life watched before it was shown anything of a trial; `_is_shown`: the present life was. `_missed`: the watches that must come
@@ -72,6 +73,7 @@ class Activity:
     """
 
     namespace: str = ""
+    shared: str = ""
     streams: dict[StreamId, Opened] = field(default_factory=dict)
     last_activity: float = 0.0
     last_write: float = 0.0
@@ -117,10 +119,12 @@ class Activity:
         """Since when nobody has changed anything; None while something is under way."""
         return None if self.idle_since(now) is None else self.last_write
 
-    def begin(self, namespace: str, now: float, *, moves: Collection[str] = (), begins_seconds: float = 0.0) -> None:
+    def begin(
+        self, namespace: str, now: float, *, shared: str = "", moves: Collection[str] = (), begins_seconds: float = 0.0
+    ) -> None:
         """A trial begins: from now on only its namespace counts, in which nothing has been written yet. `moves`: the fields that
         move by themselves; `begins_seconds`: how long a new life may take before it writes anything."""
-        self._begins_seconds = begins_seconds
+        self._begins_seconds, self.shared = begins_seconds, shared
         self.namespace, self.last_activity, self.last_write = namespace, now, now
         self._changes = Changes(moves)
         for of_before in (self._commits, self._in_flight):
@@ -323,7 +327,7 @@ class Activity:
         """Whether a recent commit has not arrived at a stream that will carry it."""
         for number, stream in self.streams.items():
             revision, at = self._commits.get(stream.resource, (0, 0.0))
-            covers = not stream.selector and stream.namespace in ("", self.namespace) and at >= stream.at
+            covers = not stream.selector and stream.namespace in ("", self.namespace, self.shared) and at >= stream.at
             if covers and now - at < OWED_SECONDS and self._reached.get(number, 0) < revision:
                 return True
         return False

@@ -3,12 +3,15 @@
 A trial has a namespace. In other namespaces, or in none, its own is what the workload applied, what the controller created
 meanwhile and what speaks of the trial (and whatever has the name of these), and what is owned by any of them; but nothing in the
 namespaces of other trials. What the controller makes for itself (a certificate, a role that all share) speaks of no trial, and
-is nobody's. A history tells of all that is the trial's as if it were in the trial's namespace, so that whoever judges it need not
-ask where things are. What is in another namespace has that before its name (`kube-system/settings`); the object still says where
-it is.
+is nobody's. A controller that looks into one namespace only has its primaries there, and trials share it in turn (`shared`): what
+is made there with the trial's mark in its name, labels or annotations is the trial's, too, whoever makes it.
 
-A cluster-scoped primary has a name of its own in each trial: `mark` is what makes it so. A history leaves it out of whatever has it
-(names of children, fields, selectors), so that trials can be compared.
+A history tells of all that is the trial's as if it were in the trial's namespace, so that whoever judges it need not ask where
+things are. What is in another namespace, unless that is the shared one, has that before its name (`kube-system/settings`); the
+object still says where it is. Watches and lists of the shared namespace are told as if of the trial's.
+
+A primary that is not in the trial's namespace has a name of its own in each trial: `mark` is what makes it so. A history leaves it
+out of whatever has it (names of children, fields, selectors), so that trials can be compared.
 
 The answer tells what a create has made, and its commit may be heard of before. Who cannot wait is told what is known so far;
 a history is told when all is known.
@@ -20,7 +23,20 @@ from typing import TypeVar
 
 import msgspec
 
-from staleproof.core.history.entry import Answered, Asked, Committed, Competed, Delivered, Entry, Item, Listed, RequestId, Withheld
+from staleproof.core.history.entry import (
+    Answered,
+    Asked,
+    Committed,
+    Competed,
+    Delivered,
+    Entry,
+    Item,
+    Listed,
+    Opened,
+    Refused,
+    RequestId,
+    Withheld,
+)
 from staleproof.core.history.history import Position, Request, is_work
 from staleproof.core.history.provenance import is_bookkeeping, is_create, is_executed
 from staleproof.core.plan.manifest import Manifest
@@ -39,18 +55,20 @@ def is_trials(namespace: str) -> bool:
 
 
 class Scope:
-    """A fold over the entries of a run. `primaries`: resource and name, as they really are, of those that are cluster-scoped;
-    `has_fixed_names`: one of them has the same name in each trial.
+    """A fold over the entries of a run. `primaries`: as they really are, those that are not in the trial's namespace;
+    `has_fixed_names`: one of them has the same name in each trial; `shared`: the namespace that such primaries are in, if they are
+    not cluster-scoped.
 
-    An object speaks of the trial when its namespace or mark is somewhere in it; of a primary that has neither, when it has that
+    An object speaks of the trial when its namespace or mark is somewhere in it, or, in the shared namespace, its mark in the name,
+    a label or an annotation: what lists all primaries there is nobody's. It speaks of a primary that has neither when it has that
     one's name in its own, or as a label or an annotation.
 
     Without a namespace there is no trial, and nothing is anybody's.
     """
 
-    def __init__(self, namespace: str = "", primaries: Iterable[tuple[str, str]] = (), mark: str = "") -> None:
-        self.namespace, self.mark = namespace, mark
-        self._keys: set[Key] = {(resource, "", name) for resource, name in primaries}
+    def __init__(self, namespace: str = "", primaries: Iterable[Key] = (), mark: str = "", shared: str = "") -> None:
+        self.namespace, self.mark, self.shared = namespace, mark, shared
+        self._keys: set[Key] = set(primaries)
         self._fixed = frozenset(name for _, _, name in self._keys if not (mark and name.endswith(mark)))
         self.has_fixed_names = bool(self._fixed)
         said = _word(namespace) + "(?!-probe)"
@@ -77,12 +95,16 @@ class Scope:
                     self._own_what_speaks(entry.uid)
             case Committed() if self._is_elsewhere(entry.namespace) and entry.uid:
                 key = (entry.resource, entry.namespace, entry.name)
-                if entry.uid not in self._speaking and self._speaks(entry.object):
+                if entry.uid not in self._speaking and self._speaks(entry):
                     self._speaking.add(entry.uid)
                     self._own_what_speaks(entry.uid)
                 is_named = key in self._keys and entry.type != "DELETED"  # that may be one of an earlier trial
-                if is_named or _is_owned(entry.object, self._uids):
+                if is_named or self._is_marked(entry) or _is_owned(entry.object, self._uids):
                     self._own(entry.uid, key)
+
+    def claim(self, resource: str, namespace: str, name: str) -> None:
+        """What will have this name is the trial's."""
+        self._keys.add((resource, namespace, name))
 
     def mine(self, objects: Mapping[Key, Manifest]) -> dict[Key, Manifest]:
         """Those of these objects that are the trial's, as they are."""
@@ -96,17 +118,25 @@ class Scope:
             own |= new
         return here | {key: obj for key, obj in there if obj["metadata"]["uid"] in own}
 
+    def _is_marked(self, commit: Committed) -> bool:
+        """Whether it was made in the shared namespace with the trial's mark, whoever made it."""
+        return commit.type == "ADDED" and self._is_shared(commit.namespace) and self._bears_mark(commit)
+
+    def _bears_mark(self, commit: Committed) -> bool:
+        return bool(self.mark) and any(self.mark in text for text in (commit.name, *_said(commit.object)))
+
     def _own_what_speaks(self, uid: str) -> None:
         if uid in self._made and uid in self._speaking:
             self._own(uid, self._made[uid])
 
-    def _speaks(self, obj: Manifest) -> bool:
+    def _speaks(self, commit: Committed) -> bool:
         """Whether it is about the trial, as far as it says."""
-        if self._words.search(msgspec.json.encode(obj).decode()):
-            return True
-        metadata = obj["metadata"]
-        said = {*(metadata.get("labels") or {}).values(), *(metadata.get("annotations") or {}).values()}
-        return any(re.search(_word(name), metadata["name"]) or name in said for name in self._fixed)
+        if self._is_shared(commit.namespace):
+            is_said = self._bears_mark(commit)
+        else:
+            is_said = bool(self._words.search(msgspec.json.encode(commit.object).decode()))
+        said = _said(commit.object)
+        return is_said or any(re.search(_word(name), commit.name) or name in said for name in self._fixed)
 
     def _own(self, uid: str, key: Key) -> None:
         self._uids[uid] = key
@@ -131,6 +161,8 @@ class Scope:
         match entry:
             case Answered() | Competed() | Delivered() | Withheld():
                 return self._placed(entry)
+            case Asked(name="", namespace=namespace) if self._is_shared(namespace) and entry.verb != "create":
+                return msgspec.structs.replace(entry, namespace=self.namespace)
             case Asked(namespace=namespace, name=name) if self._asks_for_own(entry):
                 return msgspec.structs.replace(entry, namespace=self.namespace, name=self._name(namespace, name) if name else "")
         return entry
@@ -149,7 +181,11 @@ class Scope:
             case Answered() | Listed() if entry.request in self._left_out:
                 return None
             case Listed():
-                entry = msgspec.structs.replace(entry, items=tuple(item for item in entry.items if item.namespace in here))
+                mine = tuple(item for item in entry.items if item.namespace in here)
+                where = self.namespace if self._is_shared(entry.namespace) else entry.namespace
+                entry = msgspec.structs.replace(entry, items=mine, namespace=where)
+            case Opened() | Refused() if self._is_shared(entry.namespace):
+                entry = msgspec.structs.replace(entry, namespace=self.namespace)
         return self._entry_unmarked(entry) if self.mark else entry
 
     def all_told(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -192,7 +228,10 @@ class Scope:
         return msgspec.structs.replace(told, namespace=self.namespace, name=self._name(namespace, told.name))
 
     def _name(self, namespace: str, name: str) -> str:
-        return name if namespace in ("", self.namespace) else f"{namespace}/{name}"
+        return name if namespace in ("", self.namespace, self.shared) else f"{namespace}/{name}"
+
+    def _is_shared(self, namespace: str) -> bool:
+        return bool(namespace) and namespace == self.shared
 
     def _entry_unmarked(self, entry: Entry) -> Entry:
         data = msgspec.json.encode(entry)
@@ -200,6 +239,12 @@ class Scope:
 
     def _unmarked(self, data: bytes) -> bytes:
         return data.replace(self.mark.encode(), b"")
+
+
+def _said(obj: Manifest) -> set[str]:
+    """The values of its labels and annotations."""
+    metadata = obj["metadata"]
+    return {*(metadata.get("labels") or {}).values(), *(metadata.get("annotations") or {}).values()}
 
 
 def _word(name: str) -> str:

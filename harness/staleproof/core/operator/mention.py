@@ -2,53 +2,95 @@
 
 Kubernetes has no common way to refer to an object, only habits. A name is told by an object with `name` (and perhaps `kind`) below
 a field that says what it is a name of (`secretRef: {name: db}`, `roleRef: {kind: Role, name: r}`), or by a field that says so by
-itself (`secretName: db`, `secrets: [db]`). Whatever follows no such habit is not found. Metadata mentions nothing: labels often
-have the name of something, and mean no object.
+itself (`secretName: db`, `secrets: [db]`). It is suggested by a field with the last word of its kind (`queueName: q`, of a
+LocalQueue), and by a label or an annotation of that kind's own API group. Any other word may happen to be a name (`tier: gold`):
+that is for the caller to weigh. Other labels often have the name of something, and mean no object; status mentions nothing.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
+from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.plan.manifest import Manifest
 
 _NOT_READ = frozenset({"apiVersion", "kind", "metadata", "status"})
 _REFERENCES = ("ref", "refs", "reference", "references")
 _ALSO_CALLED = {"PersistentVolumeClaim": "claim"}
+_LABELS = ("labels", "annotations")
+_NO_OBJECTS = frozenset(
+    {"containers", "initContainers", "ephemeralContainers", "env", "ports", "volumes", "volumeMounts"}
+    | {"selector", "matchLabels", "nodeSelector", *_LABELS}
+)
+"""Below these a name is that of a part of the object itself, or a label."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+
+
+class Means(IntEnum):
+    """How sure it is that a name means an object."""
+
+    PERHAPS = 1
+    SUGGESTED = 2
+    TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name at a path. `kind` is empty where no field says it; `field` is the one that tells what it is a name of.
+    """A name, below these fields. `kind` is empty where no field says it; `field` is the one that tells what it is a name of.
 
-    `is_reference`: an object with a name is there, and not only the name.
+    `is_reference`: an object with a name is there, and not only the name; `is_label`: it is the value of a label or an annotation.
     """
 
     name: str
-    path: str
-    field: str
+    fields: tuple[str, ...]
     kind: str = ""
     is_reference: bool = False
+    is_label: bool = False
+
+    @property
+    def path(self) -> str:
+        return ".".join(self.fields)
+
+    @property
+    def field(self) -> str:
+        return self.fields[-2 if self.is_reference else -1].removesuffix("[]")
 
     def may_mean(self, kind: str) -> bool:
-        """Whether it may be the name of an object of this kind."""
-        if self.kind:
+        """Whether it is told to be the name of an object of this kind."""
+        if self.kind or self.is_label:
             return self.kind == kind
         called, field = (kind.lower(), _ALSO_CALLED.get(kind, kind).lower()), self.field.lower()
         return any(each in field for each in called) or (self.is_reference and field.endswith(_REFERENCES))
 
+    def means(self, kind: GroupKind) -> Means | None:
+        """How sure it is that an object of this kind is meant, if it has that name; None: it is not."""
+        if self.is_label:
+            return Means.SUGGESTED if _are_related(self.fields[-1].partition("/")[0], kind.group) else None
+        if self.may_mean(kind.kind):
+            return Means.TOLD
+        if self.kind or not _NO_OBJECTS.isdisjoint(each.removesuffix("[]") for each in self.fields):
+            return None
+        if self._has_last_word_of(kind.kind):
+            return Means.SUGGESTED
+        is_entrys_own = self.is_reference and self.fields[-2].endswith("[]")  # as `listeners: [{name: web}]`
+        return None if is_entrys_own else Means.PERHAPS
+
+    def _has_last_word_of(self, kind: str) -> bool:
+        """Whether the field, or the one around it, has it: the flavor in `flavors: [{name: spot}]`."""
+        *_, last = _words(kind)
+        forms = {last, f"{last}s", f"{last}es", f"{last[:-1]}ies"}
+        return not forms.isdisjoint(word for each in self.fields[-2:] for word in _words(each))
+
 
 def mentions(manifest: Manifest) -> Iterator[Mention]:
-    """Every name in it that may be an object's, in the order of its fields."""
+    """Every word in it that may be an object's name, in the order of its fields; then labels and annotations that somebody's API
+    group has a say in."""
     for field, value in manifest.items():
         if field not in _NOT_READ:
-            yield from _below(value, field, field)
-
-
-def mentions_object(manifest: Manifest, other: Manifest) -> bool:
-    """Whether it mentions the other object, by a name that it has, as what it is."""
-    kind, name = other["kind"], other["metadata"]["name"]
-    return any(each.name == name and each.may_mean(kind) for each in mentions(manifest))
+            yield from _below(value, (field,))
+    yield from _labels(manifest, ())
 
 
 def mentions_namespace(value: Any, namespace: str) -> bool:  # noqa: ANN401  # JSON
@@ -62,17 +104,45 @@ def mentions_namespace(value: Any, namespace: str) -> bool:  # noqa: ANN401  # J
     return False
 
 
-def _below(value: Any, field: str, path: str) -> Iterator[Mention]:  # noqa: ANN401  # JSON
+def _below(value: Any, fields: tuple[str, ...]) -> Iterator[Mention]:  # noqa: ANN401  # JSON
     match value:
         case str():
-            yield Mention(value, path, field)
+            yield Mention(value, fields)
         case list():
             for inner in value:
-                yield from _below(inner, field, f"{path}[]")
+                yield from _below(inner, (*fields[:-1], f"{fields[-1]}[]"))
         case dict():
             if isinstance(name := value.get("name"), str):
                 kind = value.get("kind")
-                yield Mention(name, f"{path}.name", field, kind if isinstance(kind, str) else "", is_reference=True)
+                yield Mention(name, (*fields, "name"), kind if isinstance(kind, str) else "", is_reference=True)
             for key, inner in value.items():
                 if key not in ("name", "kind"):
-                    yield from _below(inner, key, f"{path}.{key}")
+                    yield from _below(inner, (*fields, key))
+
+
+def _labels(value: Any, fields: tuple[str, ...]) -> Iterator[Mention]:  # noqa: ANN401  # JSON
+    """Those with a domain in their key, wherever metadata are."""
+    match value:
+        case list():
+            for inner in value:
+                yield from _labels(inner, fields)
+        case dict():
+            for key, inner in value.items():
+                if key in _LABELS and isinstance(inner, dict):
+                    yield from (
+                        Mention(text, (*fields, key, label), is_label=True)
+                        for label, text in inner.items()
+                        if isinstance(text, str) and "/" in label
+                    )
+                elif key != "status":
+                    yield from _labels(inner, (*fields, key))
+
+
+def _are_related(domain: str, group: str) -> bool:
+    """Whether a label's domain is that of an API group, or one of the two is a part of the other."""
+    return "." in group and (domain == group or group.endswith(f".{domain}") or domain.endswith(f".{group}"))
+
+
+def _words(name: str) -> list[str]:
+    """Of a name in camel case, in lower case."""
+    return [word.lower() for word in _WORD.findall(name)] or [""]

@@ -109,6 +109,8 @@ class Observed:
         turns: its writes in `draw.canonical.turns`, by step.
         life_changed: which resources had objects in `draw.canonical.life`, and when they changed.
         death_changed: the same of `draw.canonical.death`.
+        hosts: host names of which there may be one in a cluster only, so that a second primary has others.
+        alone: texts of which there may be one only, and that cannot be others: no second primary has room beside the first.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
             rests), `settle`, `start`, until a new life watches everything, and `work`, until it first writes when there is
             something to do (0: not known).
@@ -144,6 +146,8 @@ class Observed:
     turns: tuple[Written, ...] = ()
     life_changed: tuple[Changed, ...] = ()
     death_changed: tuple[Changed, ...] = ()
+    hosts: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
     def settle(self, *, resync: bool | None = None) -> Settle:

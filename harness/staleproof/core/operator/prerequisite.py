@@ -2,37 +2,27 @@
 
 People keep both in one folder. A primary is of a kind that the controller reconciles: the user says which, or the
 CustomResourceDefinitions that were given do; otherwise what is not an ordinary accessory may be one, and the run will show what the
-controller reacts to. All the rest are prerequisites.
+controller reacts to. All the rest are prerequisites. So is, unless the user says otherwise, what brings the kind of another sample:
+that sample is the primary.
 
-They are applied in the order in which Helm installs kinds (InstallOrder), and what mentions another object comes behind it.
 Cluster-scoped ones are there once for all trials, under their own names. Namespaced ones are put into the trial's namespace, where
 the primary is; only one that is said to be in another namespace than the primary's stays there, and is there once.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from staleproof.core.operator.definition import CRD, asks_for, defined, is_about, is_asked_for
+from staleproof.core.operator.dependency import in_order, is_accessory
 from staleproof.core.operator.group_kind import GroupKind
-from staleproof.core.operator.mention import Mention, mentions, mentions_namespace, mentions_object
+from staleproof.core.operator.mention import Mention, mentions, mentions_namespace
+from staleproof.core.operator.unique import marked
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.masking import SECRET, is_placeholder
 from staleproof.core.plan.step import Apply, Step
 
-CRD = "CustomResourceDefinition"
 _DEFAULT = "default"
-_ORDER = (
-    "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "IngressClass", "GatewayClass", "NetworkPolicy", "ResourceQuota",
-    "LimitRange", "PodDisruptionBudget", "ServiceAccount", SECRET, "ConfigMap", "PersistentVolume", "PersistentVolumeClaim",
-    "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service", "Endpoints", "EndpointSlice",
-)  # fmt: skip
-_LAST = len(_ORDER)
-"""Workloads and custom resources: they may need all of those."""
-
-
-class CircleError(ValueError):
-    """Documents that cannot be put into an order; the message says which, and what to do."""
 
 
 class NoSuchPrimaryError(ValueError):
@@ -67,40 +57,46 @@ def sort_out(
         CircleError: what is needed has no order.
     """
     files = [list(file) for file in before]
-    found = [each for each in (*samples, *(each for file in files for each in file)) if each["kind"] == CRD]
-    known = _once((*definitions, *found))
+    every = [*samples, *(each for file in files for each in file)]
+    known = _once((*definitions, *(each for each in every if each["kind"] == CRD)))
     others = _once(each for each in samples if each["kind"] != CRD)
-    told = set(named) or set(filter(None, map(_defined, known)))
-    primaries = [each for each in others if GroupKind.of(each) in told]
+    kinds = set(filter(None, map(defined, known)))
     if named and others and (lacking := set(named) - {GroupKind.of(each) for each in others}):
         there = ", ".join(dict.fromkeys(str(GroupKind.of(each)) for each in others))
         raise NoSuchPrimaryError(f"no sample is a {', '.join(sorted(map(str, lacking)))}; they are of the kinds {there}")
-    if not primaries:
-        primaries = [each for each in others if each["kind"] not in _ORDER] or others
-    rest = [each for each in others if each not in primaries]
+    bringing = _bringing({GroupKind.of(each) for each in others} - kinds, every)
+    primaries = _primaries(others, set(named), kinds, bringing)
+    made = {kind for kind, bring in bringing.items() if all(each in primaries for each in bring)}
+    rest = [each for each in others if each not in primaries and GroupKind.of(each) not in made]
     ordered = (each for file in (*files, rest) for each in in_order([one for one in file if one["kind"] != CRD]))
     return Documents(tuple(known), tuple(primaries), tuple(_once(ordered)))
 
 
-def in_order(documents: Sequence[Manifest]) -> list[Manifest]:
-    """As they are to be applied. CircleError when some of the same rank mention one another in a circle."""
-    ordered: list[Manifest] = []
-    for rank in sorted({_rank(each) for each in documents}):
-        ordered += _behind_what_they_mention([each for each in documents if _rank(each) == rank])
-    return ordered
+def _primaries(
+    others: Sequence[Manifest],
+    named: Collection[GroupKind],
+    kinds: Collection[GroupKind],
+    bringing: Collection[GroupKind],
+) -> list[Manifest]:
+    """Those of the kinds that the user names; else of the kinds that are defined (`kinds`), or that others bring (`bringing`); what
+    brings one, or is about it, is then none itself. Else what is no accessory."""
+    if named:
+        return [each for each in others if GroupKind.of(each) in named]
+    own = [each for each in others if not any(is_asked_for(kind, is_about(each)) for kind in bringing)]
+    told = {*kinds, *bringing} if kinds else ()
+    return (
+        [each for each in own if GroupKind.of(each) in told]
+        or [each for each in own if not is_accessory(each)]
+        or [each for each in others if not is_accessory(each)]
+        or list(others)
+    )
 
 
-def needed(primary: Manifest, before: Sequence[Manifest], others: Sequence[Manifest]) -> tuple[Manifest, ...]:
-    """What is applied before this primary: what all need, and those other primaries that it mentions, and that these mention; but
-    nothing that has its own name."""
-    mentioned: list[Manifest] = []
-    open_ = [primary]
-    while open_:
-        each = open_.pop()
-        new = [other for other in others if not _is_same(other, primary) and mentions_object(each, other)]
-        open_ += [other for other in new if other not in mentioned]
-        mentioned = _once((*mentioned, *new))
-    return (*(each for each in before if not _is_same(each, primary)), *in_order(mentioned))
+def _bringing(kinds: Iterable[GroupKind], documents: Iterable[Manifest]) -> dict[GroupKind, list[Manifest]]:
+    """Of these kinds, which nobody defines, those that documents bring, with these documents."""
+    asked = [(each, asks_for(each)) for each in documents]
+    found = {kind: [each for each, some in asked if is_asked_for(kind, some)] for kind in kinds}
+    return {kind: bring for kind, bring in found.items() if bring}
 
 
 def lacking(primary: Manifest, before: Sequence[Manifest]) -> Iterator[Mention]:
@@ -109,38 +105,12 @@ def lacking(primary: Manifest, before: Sequence[Manifest]) -> Iterator[Mention]:
     for each in mentions(primary):
         kind = next((kind for kind in (SECRET, "ConfigMap", "ServiceAccount") if each.may_mean(kind) and _says(each, kind)), "")
         if kind and each.name and (kind, each.name) not in there:
-            yield Mention(each.name, each.path, each.field, kind, each.is_reference)
+            yield replace(each, kind=kind)
 
 
 def _says(mention: Mention, kind: str) -> bool:
     """Whether the kind is told, and not only that there is a reference."""
     return mention.kind == kind or (not mention.kind and kind.lower() in mention.field.lower())
-
-
-def _defined(definition: Manifest) -> GroupKind | None:
-    """The kind that it defines; None when it is not whole, which the API server will tell."""
-    spec = definition.get("spec") or {}
-    kind = (spec.get("names") or {}).get("kind")
-    return GroupKind(kind, str(spec.get("group", ""))) if isinstance(kind, str) else None
-
-
-def _rank(manifest: Manifest) -> int:
-    return _ORDER.index(manifest["kind"]) if manifest["kind"] in _ORDER else _LAST
-
-
-def _behind_what_they_mention(documents: Sequence[Manifest]) -> list[Manifest]:
-    behind = {
-        number: [at for at, other in enumerate(documents) if at != number and mentions_object(each, other)]
-        for number, each in enumerate(documents)
-    }
-    try:
-        return [documents[number] for number in TopologicalSorter(behind).static_order()]
-    except CycleError as err:
-        circle = " → ".join(_called(documents[number]) for number in reversed(err.args[1]))
-        raise CircleError(
-            f"prerequisites mention one another in a circle: {circle}; give each file by itself, in the order in which they are to "
-            "be applied, with the option for prerequisites (--staleproof-before, or --before)"
-        ) from err
 
 
 def _once(documents: Iterable[Manifest]) -> list[Manifest]:
@@ -149,14 +119,6 @@ def _once(documents: Iterable[Manifest]) -> list[Manifest]:
         if each not in found:
             found.append(each)
     return found
-
-
-def _called(manifest: Manifest) -> str:
-    return f"{manifest['kind']}/{manifest['metadata']['name']}"
-
-
-def _is_same(one: Manifest, other: Manifest) -> bool:
-    return GroupKind.of(one) == GroupKind.of(other) and one["metadata"]["name"] == other["metadata"]["name"]
 
 
 # --- where they are --------------------------------------------------------------------------------------------------------------
@@ -171,7 +133,11 @@ class Placement:
         home: the namespace that its primaries are in, in the user's files; empty: they do not say.
         names: of everything that moved from there.
         elsewhere: the namespaces that stay as they are.
-        called: kind and name of cluster-scoped primaries → what they are called in this trial.
+        called: kind and name of primaries that are in no namespace of the trial's → their names in this trial.
+        hosts: host names that get the trial's mark.
+        mark: what makes names this trial's own.
+        is_shared: the namespace is not the trial's alone: others have their primaries in it, and what those need is there once for
+            all.
     """
 
     namespace: str
@@ -179,6 +145,9 @@ class Placement:
     names: frozenset[str] = frozenset()
     elsewhere: frozenset[str] = field(default_factory=frozenset)
     called: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    hosts: frozenset[str] = frozenset()
+    mark: str = ""
+    is_shared: bool = False
 
     def name(self, kind: str, name: str) -> str:
         """What an object of the plan is called in this trial."""
@@ -199,8 +168,10 @@ class Placement:
 
     def moved(self, value: Any) -> Any:  # noqa: ANN401  # JSON
         """A part of an object, with the trial's namespace wherever something that moved is said to be in its old one, and with the
-        trial's name wherever a primary is meant by kind and name."""
+        trial's name wherever a primary is meant by kind and name, and a host name that is to be the trial's own."""
         match value:
+            case str() if value in self.hosts:
+                return marked(value, self.mark)
             case dict():
                 made = {key: self.moved(inner) for key, inner in value.items()}
                 if isinstance(value.get("kind"), str) and isinstance(value.get("name"), str):
@@ -219,12 +190,13 @@ def placement(
     called: Mapping[tuple[str, str], str] | None = None,
     *,
     is_nowhere: bool = False,
+    is_shared: bool = False,
 ) -> Placement:
     """Where the objects of this workload, and what it needs, are in a trial with this namespace, and what they are called there
     (`called`; empty: what they are called in the plan).
 
     `is_nowhere`: its primaries have no namespace, which is not the same as not saying one. What they need is then where it is said
-    to be, though they do not mention it: their controller may have been told to look there.
+    to be, though they do not mention it: their controller may have been told to look there. `is_shared`: as in `Placement`.
     """
     applied = [step.object for step in steps if isinstance(step, Apply)]
     home = next((said for each in applied if (said := each["metadata"].get("namespace", ""))), "")
@@ -232,7 +204,7 @@ def placement(
     elsewhere = {each for each in said if home or is_nowhere or any(mentions_namespace(one, each) for one in applied)}
     moved = (each for each in (*applied, *before) if each["metadata"].get("namespace", "") not in elsewhere)
     names = frozenset(each["metadata"]["name"] for each in moved)
-    return Placement(namespace, home, names, frozenset(elsewhere), called or {})
+    return Placement(namespace, home, names, frozenset(elsewhere), called or {}, is_shared=is_shared)
 
 
 # --- what was not written down ---------------------------------------------------------------------------------------------------
@@ -246,7 +218,7 @@ def with_payloads(before: Iterable[Manifest], given: Iterable[Manifest]) -> tupl
 
 def without_payload(before: Iterable[Manifest]) -> list[str]:
     """The Secrets among them of which only a placeholder is known."""
-    return [_called(each) for each in before if _is_masked(each)]
+    return [f"{each['kind']}/{each['metadata']['name']}" for each in before if _is_masked(each)]
 
 
 def _is_masked(manifest: Manifest) -> bool:

@@ -10,6 +10,21 @@ Manifest = dict[str, Any]
 SHA256 = "sha256"
 """The one key of what stands for a manifest that is stored elsewhere."""
 NEEDED = "apiVersion, kind and metadata.name"
+GIVEN = frozenset(
+    {
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "generation",
+        "managedFields",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+    }
+)
+"""Metadata that the API server gives an object."""
+_CRD = "CustomResourceDefinition"
+_OF_KUBECTL = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class Target(Value, frozen=True):
@@ -25,6 +40,22 @@ def is_object(manifest: Manifest) -> bool:
     metadata = manifest.get("metadata")
     named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
     return named and isinstance(manifest.get("apiVersion"), str) and isinstance(manifest.get("kind"), str)
+
+
+def as_asked_for(manifest: Manifest) -> Manifest:
+    """An object as its user may have asked for it, of one that `kubectl get` may have printed.
+
+    What the API server gave it is left out, and its owners, which are none in another cluster. Of one that was printed, which has a
+    uid, so are the status and the finalizers: they are its controller's.
+    """
+    printed = "uid" in manifest["metadata"]
+    left_out = GIVEN | {"ownerReferences"} | ({"finalizers"} if printed else set())
+    metadata = {key: value for key, value in manifest["metadata"].items() if key not in left_out}
+    if isinstance(said := metadata.get("annotations"), dict) and _OF_KUBECTL in said:
+        metadata["annotations"] = {key: value for key, value in said.items() if key != _OF_KUBECTL}
+    has_status = not printed and manifest["kind"] != _CRD
+    kept = {key: value for key, value in manifest.items() if key != "status" or has_status}
+    return kept | {"metadata": metadata}
 
 
 def content_of(manifest: Manifest) -> Manifest:

@@ -115,6 +115,7 @@ class Plan(Value, frozen=True, kw_only=True):
         companions: real controllers that run beside it, by name.
         kept_names: cluster-scoped primaries, as `widgets.staleproof.dev/sample`, that have the same name in every trial, because
             the controller knows them by it; the others get one of their own.
+        own_hosts: host names of which a cluster may have one only; in each trial they get its mark.
         fresh: the controller is started anew before the first step, so that its client has forgotten earlier failures (client-go
             waits longer after each 410, up to a minute).
     """
@@ -133,6 +134,7 @@ class Plan(Value, frozen=True, kw_only=True):
     controller: Subject | None = None
     companions: tuple[str, ...] = ()
     kept_names: tuple[str, ...] = ()
+    own_hosts: tuple[str, ...] = ()
     fresh: bool = False
 
     @property

@@ -1,5 +1,6 @@
 """Manifests from files and folders: CustomResourceDefinitions and samples, read, checked and applied.
 
+They are taken as people write them, and as `kubectl get -o yaml` prints them: what the API server gave an object is left out.
 Every refusal names the file and says what to do; the API server's answers are passed on in its own words.
 """
 
@@ -12,7 +13,8 @@ from typing import Any
 
 import yaml
 
-from staleproof.core.plan.manifest import Manifest
+from staleproof.core.operator.group_kind import GroupKind
+from staleproof.core.plan.manifest import Manifest, as_asked_for
 from staleproof.core.times import ESTABLISHED_SECONDS
 from staleproof.drive.cluster.api import Api, ApiError, ResourceType
 from staleproof.drive.cluster.truth import Truth
@@ -128,10 +130,16 @@ def _documents(file: Path, option: str) -> Iterator[Manifest]:
 
 
 def _items(document: Any) -> list[Any]:  # noqa: ANN401  # whatever YAML holds
-    """What is in a v1 List, as `kubectl get -o yaml` prints one and `kubectl apply` takes it; any other document is alone."""
-    is_list = isinstance(document, dict) and (document.get("apiVersion"), document.get("kind")) == ("v1", "List")
-    items = document.get("items") if is_list else None
-    return items if isinstance(items, list) and items else [document]
+    """What is in a v1 List, as `kubectl get -o yaml` prints one, or in a list of one kind, as the API server answers with, whose
+    items need not say what they are; any other document is alone."""
+    said = document if isinstance(document, dict) else {}
+    kind, version, items = str(said.get("kind")), said.get("apiVersion"), said.get("items")
+    if not kind.endswith("List") or not isinstance(items, list) or not items or "name" in (said.get("metadata") or {}):
+        return [document]
+    if (version, kind) == ("v1", "List"):
+        return items
+    head = {"apiVersion": version, "kind": kind.removesuffix("List")}
+    return [head | each if isinstance(each, dict) else each for each in items]
 
 
 def _is_kustomize(document: Any, file: Path) -> bool:  # noqa: ANN401  # whatever YAML holds
@@ -150,7 +158,7 @@ def _object(document: Any, file: Path, option: str) -> Manifest:  # noqa: ANN401
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             missing.append("metadata.name")
         if not missing:
-            return document
+            return as_asked_for(document)
         raise UsageError(f"{option}: {file} is not a Kubernetes object: {', '.join(missing)} missing")
     raise UsageError(f"{option}: {file} holds a {type(document).__name__}, expected a Kubernetes object")
 
@@ -190,7 +198,9 @@ async def resource_type(manifest: Manifest, api: Api) -> ResourceType:
         )
     raise UsageError(
         f"the API server does not know {manifest['apiVersion']} {manifest['kind']} (of {name_of(manifest)}); "
-        "give its CustomResourceDefinition with the option for them (--staleproof-crds, or --crds)"
+        "give its CustomResourceDefinition with the option for them (--staleproof-crds, or --crds). If the controller makes that "
+        "because of another object, give that object with the option for prerequisites (--staleproof-before, or --before), or name "
+        f"the primary (--staleproof-primary={GroupKind.of(manifest)}, or --primary), which makes all others prerequisites"
     )
 
 

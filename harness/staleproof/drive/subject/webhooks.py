@@ -3,8 +3,7 @@
 The API server calls the controller directly, not through the proxy.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +19,13 @@ from staleproof.drive.process.private import write_private
 from staleproof.drive.subject.controller import filled, words_of
 
 WEBHOOK_PORT, WEBHOOK_CERT_DIR = "{webhook_port}", "{webhook_cert_dir}"
-_CERTIFICATE, _KEY, _CA = "tls.crt", "tls.key", "ca.crt"
+_CERTIFICATE, _KEY, _CA = _PAIR = "tls.crt", "tls.key", "ca.crt"
 _ADMISSIONS, _CONVERSIONS = "apiserver_admission_webhook_request_total{", "apiserver_conversion_webhook_request_total{"
 _TEMPORARY, _BELOW_IT = "TMPDIR", Path("k8s-webhook-server", "serving-certs")
-"""Where controller-runtime looks for certificates unless it is told: below the folder for temporary files."""
+"""Where controller-runtime looks for certificates unless it is told: below the folder for temporary files. They are there, too, so
+that TMPDIR may be the folder of the certificate."""
+_ERROR = 500
+"""What the API server counts for a webhook that it did not come through to, and a webhook answers that cannot decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Webhooks:
         placed = filled(subject, {WEBHOOK_PORT: str(self.port), WEBHOOK_CERT_DIR: folder, self.server.cert_dir: folder})
         if any(folder in word for word in words_of(placed)):
             return placed
-        return replace(placed, declared={_TEMPORARY: str(self.folder.parents[1]), **placed.declared})
+        return replace(placed, declared={_TEMPORARY: folder, **placed.declared})
 
     def container(self, subject: Subject) -> Subject:
         """The subject as a container, which gets `files`."""
@@ -66,40 +68,68 @@ class Webhooks:
     @property
     def files(self) -> dict[str, bytes]:
         """What is to lie in a container, by path."""
-        return {f"{self.server.cert_dir}/{name}": (self.folder / name).read_bytes() for name in (_CERTIFICATE, _KEY, _CA)}
+        inside = Path(self.server.cert_dir)
+        contents = {name: (self.folder / name).read_bytes() for name in _PAIR}
+        return {str(place / name): content for place in (inside, inside / _BELOW_IT) for name, content in contents.items()}
+
+    @property
+    def are_called(self) -> bool:
+        """Whether the API server knows of any."""
+        return bool(self.server.services)
 
 
-def told_calls(metrics: str) -> str:
-    """How often the API server called which webhook, as its metrics say; empty when it called none."""
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Of one webhook, as the API server counts them: all, those that it rejected, and those that brought no decision."""
+
+    times: int = 0
+    rejected: int = 0
+    undecided: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.times}{f' ({self.rejected} rejected)' if self.rejected else ''}"
+
+
+def calls_in(metrics: str) -> dict[str, Calls]:
+    """How often the API server called which webhook, as its metrics say, by name."""
     lines = [line for line in metrics.split("\n") if line.startswith((_ADMISSIONS, _CONVERSIONS))]
-    calls: Counter[str] = Counter()
-    rejected: Counter[str] = Counter()
+    found: dict[str, Calls] = {}
     for family in text_string_to_metric_families("\n".join([*lines, ""])):
         for sample in family.samples:
-            name = sample.labels.get("name", "conversion")
-            calls[name] += int(sample.value)
-            rejected[name] += int(sample.value) if sample.labels.get("rejected") == "true" else 0
-    told = (f"{name} {times}{f' ({rejected[name]} rejected)' if rejected[name] else ''}" for name, times in sorted(calls.items()))
-    return ", ".join(told)
+            labels, times = sample.labels, int(sample.value)
+            name, code = labels.get("name", "conversion"), labels.get("code", "")
+            rejects = labels.get("rejected") == "true"
+            fails = labels.get("result") == "failure" or (code.isdigit() and int(code) >= _ERROR)
+            had = found.get(name, Calls())
+            found[name] = Calls(had.times + times, had.rejected + times * rejects, had.undecided + times * fails)
+    return dict(sorted(found.items()))
+
+
+def told_calls(calls: Mapping[str, Calls]) -> str:
+    """The same in words; empty when it called none."""
+    return ", ".join(f"{name} {each}" for name, each in calls.items())
 
 
 def webhooks_in(folder: Path, subject: Subject, *, is_private: bool = False) -> Webhooks | None:
-    """The webhooks of the subject, with a certificate below this folder; None if it has none. Their port is a free one if the
-    subject says where to put it, or else the one that its manifests say. `is_private`: the controller's ports are its own, and this
-    one is published as a free one."""
-    server = subject.webhooks
+    """The webhooks of the subject, with a certificate in this folder; None if it has none, and asks for no certificate or port of
+    theirs: many serve them wherever they run, and end if they find no certificate. Their port is a free one if the subject says
+    where to put it, or else the one that its manifests say. `is_private`: the controller's ports are its own, and this one is
+    published as a free one."""
+    words = words_of(subject)
+    asks_port, asks_pair = (any(each in word for word in words) for each in (WEBHOOK_PORT, WEBHOOK_CERT_DIR))
+    server = subject.webhooks or (WebhookServer(services=()) if asks_port or asks_pair else None)
     if server is None:
         return None
     authority = trustme.CA(organization_unit_name="staleproof webhook CA")
     issued = authority.issue_cert(LOOPBACK, "localhost", *_names(server.services))
-    place = folder / _BELOW_IT
-    place.mkdir(parents=True)
-    (place / _CA).write_bytes(authority.cert_pem.bytes())
-    (place / _CERTIFICATE).write_bytes(issued.cert_chain_pems[0].bytes())
-    write_private(place / _KEY, issued.private_key_pem.bytes())
-    asks = any(WEBHOOK_PORT in word for word in words_of(subject))
-    port = free_port() if asks else server.port
-    return Webhooks(server, port, place, free_port() if is_private else port)
+    (folder / _BELOW_IT).mkdir(parents=True)
+    (folder / _CA).write_bytes(authority.cert_pem.bytes())
+    (folder / _CERTIFICATE).write_bytes(issued.cert_chain_pems[0].bytes())
+    write_private(folder / _KEY, issued.private_key_pem.bytes())
+    for name in _PAIR:
+        (folder / _BELOW_IT / name).symlink_to(folder.absolute() / name)
+    port = free_port() if asks_port else server.port
+    return Webhooks(server, port, folder, free_port() if is_private else port)
 
 
 def _names(services: Iterable[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.placing import place
-from staleproof.drive.trial.prerequisites import put
+from staleproof.drive.trial.prerequisites import introduce, put
 from staleproof.drive.trial.workload import is_unserved, once_served
 from staleproof.errors import UsageError
 
@@ -111,10 +111,11 @@ async def _placed(
 ) -> AsyncIterator[tuple[ResourceType, str, str]]:
     """The sample with what it needs, in a namespace of its own that goes with it; its type, the namespace, and its name there.
     UsageError when the API server refuses one of them."""
+    await introduce(environment, [sample], before)
     kind = await resource_type(sample, environment.api)
     scope, there = await place(environment, [Apply(object=sample)], before)
     namespace, name = there.namespace, there.name(kind.kind, sample["metadata"]["name"])
-    await environment.create_namespace(namespace)
+    await environment.create_namespace(scope.namespace)
     try:
         await put(environment, before, there)
         try:

@@ -25,7 +25,7 @@ from staleproof.drive.process.address import NEARBY
 from staleproof.drive.process.private import private_folder
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.proxy.launch import loading_proxy
-from staleproof.drive.subject.webhooks import told_calls, webhooks_in
+from staleproof.drive.subject.webhooks import Calls, calls_in, told_calls, webhooks_in
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.drive.trial.lives import Lives, title
 from staleproof.drive.trial.refusals import Refusals
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from staleproof.drive.process.network import Network
 
 _LOGS = "controller.log", "proxy.log"
+_CONFLICT = 409
 _GIVEN = {"serviceaccount": ("serviceaccounts", "default"), ROOT_CA: ("configmaps", "kube-root-ca.crt")}
 """What companions put into each namespace. A trial begins with it, so that it makes no difference when it comes."""
 
@@ -52,6 +53,7 @@ class EnvironmentOptions:
         metrics: the URL of the controller's metrics, `{metrics_port}` standing for a free port there and in the subject's command,
             arguments and variables; empty means that none are read.
         companions: real controllers that run beside it, by name (`core.operator.companion`). More may follow (`accompany`).
+        namespace: the one that primaries have to be in; empty: the one that the controller looks into, or each trial's own.
     """
 
     subject: Subject
@@ -61,6 +63,7 @@ class EnvironmentOptions:
     release_leases: bool = True
     metrics: str = ""
     companions: tuple[str, ...] = ()
+    namespace: str = ""
 
 
 @dataclass(slots=True)
@@ -75,7 +78,8 @@ class Environment:
         description: what reports say about the environment.
         lives: the controller under test.
         companions: those that run beside it.
-        renames: resource and name of cluster-scoped primaries → whether the API server accepts them under other names.
+        renames: resource and name of primaries that are in no namespace of a trial's → whether the API server accepts them under
+            other names.
         standing: the prerequisites that are there for all trials, each with the digest of its manifest.
         over: the namespaces of trials that are over and may still be there.
     """
@@ -103,8 +107,17 @@ class Environment:
 
     async def count_calls(self) -> None:
         """Have reports say how often the API server has called the controller's webhooks."""
-        if self.lives.webhooks is not None and not self.is_users_cluster:
-            self.description["webhooks"] = told_calls(await self.api.metrics()) or "never called"
+        if self.has_webhooks and not self.is_users_cluster:
+            self.description["webhooks"] = told_calls(await self.webhook_calls()) or "never called"
+
+    async def webhook_calls(self) -> dict[str, Calls]:
+        """How often the API server has called which of the controller's webhooks."""
+        return calls_in(await self.api.metrics())
+
+    @property
+    def has_webhooks(self) -> bool:
+        """Whether the controller has webhooks that an API server is to call."""
+        return self.lives.webhooks is not None and self.lives.webhooks.are_called
 
     @property
     def is_users_cluster(self) -> bool:
@@ -114,9 +127,10 @@ class Environment:
     @property
     def applied(self) -> list[Manifest]:
         """What is applied first, with the controller's own webhooks where it serves them, if they can be called."""
-        if self.lives.webhooks is None or self.is_users_cluster:
+        webhooks = self.lives.webhooks
+        if webhooks is None or not webhooks.are_called or self.is_users_cluster:
             return without_admission(self.options.manifests)
-        return self.lives.webhooks.led(self.options.manifests)
+        return webhooks.led(self.options.manifests)
 
     @property
     def ends_namespaces(self) -> bool:
@@ -139,6 +153,17 @@ class Environment:
         if names:
             self.description["companions"] = ", ".join(names)
         return self.companions.seconds
+
+    async def have_namespace(self, name: str, why: str) -> None:
+        """Make a namespace that is no trial's, unless it is there. UsageError, which says why it is needed, when the API server
+        refuses."""
+        if (NAMESPACES.name, "", name) in self.truth.objects:
+            return
+        try:
+            await self.api.call("POST", NAMESPACES.path(), {"metadata": {"name": name}})
+        except ApiError as err:
+            if err.code != _CONFLICT:
+                raise UsageError(f"the namespace {name} cannot be made ({why}): {err.message}") from err
 
     async def create_namespace(self, name: str) -> None:
         """Create a namespace for a trial, with what companions put into each. SetupError when the API server refuses."""
@@ -216,6 +241,8 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         made = Environment(options, plane, api, truth, proxy, bus, folder, private, group, description, lives)
         stack.push_async_callback(made._close)
         await manifests.apply(made.applied, api, truth)
+        if options.namespace:  # before the controller starts: it may insist
+            await made.have_namespace(options.namespace, "--staleproof-namespace, or --namespace, names it")
         made.companions = await stack.enter_async_context(companions(made, progress))
         await made.accompany(options.companions)
         yield made

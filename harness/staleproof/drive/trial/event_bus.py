@@ -11,6 +11,7 @@ from contextlib import suppress
 from staleproof.core.history.activity import Activity
 from staleproof.core.history.entry import Broke, Entry
 from staleproof.core.history.scope import Scope
+from staleproof.core.history.whereabouts import Whereabouts
 from staleproof.core.times import POLL_SECONDS
 from staleproof.drive.trial.recorder import Recorder
 
@@ -24,6 +25,7 @@ class EventBus:
     Attributes:
         recorder: of the trial under way, if there is one.
         scope: what is that trial's, or the last one's, wherever it is.
+        whereabouts: where the controller looks for what.
         listeners: who else is told of every entry.
         dead: why the proxy is gone; nothing can come any more. Empty while it lives.
         flaws: what spoils every trial until the controller is started again.
@@ -32,6 +34,7 @@ class EventBus:
     def __init__(self) -> None:
         self.activity = Activity()
         self.scope = Scope()
+        self.whereabouts = Whereabouts()
         self.recorder: Recorder | None = None
         self.listeners: list[Callable[[Entry], None]] = []
         self.dead = ""
@@ -41,6 +44,7 @@ class EventBus:
     def take(self, entry: Entry) -> None:
         """An entry from the proxy, from truth or from the runner."""
         self.scope.see(entry)
+        self.whereabouts.see(entry)
         self.activity.see(self.scope.place(entry))
         if isinstance(entry, Broke):
             self._broke(entry)

@@ -66,6 +66,8 @@ class Lives:
         number: the number of that life; 0 before the first.
         harmed_by: the last run with faults, in words; empty when nothing has been done to this controller yet.
         exited: what a controller that died between two runs had been through, in words, and its last exit; None if none died.
+        had_time_to_look: it was waited for once until it looked for its primaries somewhere.
+        keeps_primaries: a primary that was deleted did not go, though nothing kept the controller from letting it go.
     """
 
     subject: Subject
@@ -88,6 +90,8 @@ class Lives:
     number: int = 0
     harmed_by: str = ""
     exited: tuple[str, Exited] | None = None
+    had_time_to_look: bool = False
+    keeps_primaries: bool = False
     _leases: Leases = field(default_factory=Leases)
     _contact: FirstContact = field(default_factory=FirstContact)
     _is_ending: bool = False
@@ -129,8 +133,10 @@ class Lives:
             raise HarnessBug("the proxy listens where a command, or where an image reaches it; begin another environment")
         await self._stack.aclose()
         self.bus.activity.replaced()
+        self.bus.whereabouts.forget()
         self.subject, self.metrics, self.program = subject, metrics, None
         self.harmed_by, self.exited = "", None
+        self.had_time_to_look = self.keeps_primaries = False
         self.description["controller"] = title(subject)
         for name in IDENTITY:
             self.description.pop(name, None)

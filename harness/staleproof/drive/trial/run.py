@@ -23,8 +23,8 @@ from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import encode as encode_plan
-from staleproof.core.plan.step import describe
-from staleproof.core.times import MARGIN_SECONDS, MOST_PATIENCE_SECONDS, POLL_SECONDS, SURE_SECONDS
+from staleproof.core.plan.step import Apply, describe
+from staleproof.core.times import DEPARTURE_SECONDS, KEPT_SECONDS, MARGIN_SECONDS, MOST_PATIENCE_SECONDS, POLL_SECONDS, SURE_SECONDS
 from staleproof.drive.cluster.api import JSON, ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.cluster.truth import Key
@@ -33,12 +33,12 @@ from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.event_bus import Condition
 from staleproof.drive.trial.placing import place
-from staleproof.drive.trial.prerequisites import Given, furnish, without
+from staleproof.drive.trial.prerequisites import Given, furnish, introduce, without
 from staleproof.drive.trial.probe import Probe, see_whether_it_works
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
 from staleproof.drive.trial.recorder import Recorder
-from staleproof.drive.trial.workload import Unserved, Vanished, Workload, primaries_of
+from staleproof.drive.trial.workload import StillThere, Unserved, Vanished, Workload, primaries_of
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
 _MOST_DOUBTS = 20
@@ -96,8 +96,9 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     """
     plan, bus = spec.plan, environment.bus
     await environment.controller_ready(fresh=plan.fresh)
-    primaries, before = await _primaries(plan, environment), spec.before or plan.before
-    scope, there = await place(environment, plan.steps, before, plan.kept_names)
+    before = spec.before or plan.before
+    primaries = await _primaries(plan, before, environment)
+    scope, there = await place(environment, plan.steps, before, plan.kept_names, plan.own_hosts)
     given = await _furnished(environment, before, scope, there)
     spec.folder.mkdir(parents=True, exist_ok=True)
     (spec.folder / "plan.json").write_bytes(encode_plan(plan))
@@ -125,15 +126,16 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
         history = recorder.finish()
         logs.copy_since(logged, spec.folder, environment.lives.secrets)
         if not bus.dead:
-            await environment.proxy.install((), scope.namespace)
+            await environment.proxy.install((), there.namespace)
             await clean_up(environment, scope, resources)
     if bus.dead:
         raise HarnessBug(f"{bus.dead}\nThe trial proves nothing; its history is {recorder.path}")
     return history
 
 
-async def _primaries(plan: Plan, environment: Environment) -> list[tuple[str, str]]:
-    """Resource and name of everything that the workload applies."""
+async def _primaries(plan: Plan, before: Sequence[Manifest], environment: Environment) -> list[tuple[str, str]]:
+    """Resource and name of everything that the workload applies; `before` may bring its kind."""
+    await introduce(environment, [step.object for step in plan.steps if isinstance(step, Apply)], before)
     found = [
         ({"apiVersion": version, "kind": kind, "metadata": {"name": name}}, name) for version, kind, name in primaries_of(plan)
     ]
@@ -176,7 +178,7 @@ class _Run:
         self._given = given
         self._spec, self._environment, self._recorder, self._primaries = spec, environment, recorder, primaries
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
-        self._namespace, self._settle = recorder.header.namespace, spec.plan.settle
+        self._where, self._settle = where, spec.plan.settle
         self._process_faults = ProcessFaults(environment.lives, environment.bus, spec.plan.faults)
         may_lack_children = bool(spec.plan.faults) or spec.role == "slept"  # those that a step is about may never come
         self._workload = Workload(
@@ -187,6 +189,7 @@ class _Run:
             where,
             self._process_faults.give_way,
             child_seconds=0.0 if may_lack_children else self._settle.limit_seconds,
+            departure_seconds=self._departure_seconds,
         )
         self._readings = Readings(environment.lives.endpoint, self._bus)
         self._is_unserved = False
@@ -195,7 +198,11 @@ class _Run:
         """From the first step to the last entry."""
         plan, bus = self._spec.plan, self._bus
         self._activity.begin(
-            self._namespace, self._recorder.began, moves=self._settle.moves, begins_seconds=self._settle.begins_seconds
+            self._recorder.header.namespace,
+            self._recorder.began,
+            shared=bus.scope.shared,
+            moves=self._settle.moves,
+            begins_seconds=self._settle.begins_seconds,
         )
         if self._environment.lives.running is None:
             await self._environment.lives.revive()  # it exits again and again, and this trial will show it
@@ -203,7 +210,7 @@ class _Run:
         for flaw in bus.flaws:
             self._recorder.take(flaw)
         bus.flaws = [flaw for flaw in bus.flaws if flaw.where == "watch"]  # a watch that goes on spoils every trial
-        await self._proxy.install(plan.faults, self._namespace, contract=plan.contract)
+        await self._proxy.install(plan.faults, self._where.namespace, contract=plan.contract)
         await self._readings.take()
         with self._following():
             for number in range(1, len(plan.steps) + 1):
@@ -249,6 +256,9 @@ class _Run:
                 await self._workload.do(step, number)
         except Vanished as err:
             self._did_not_do(str(err))
+        except StillThere as err:
+            self._environment.lives.keeps_primaries |= departure_seconds(plan, number) == DEPARTURE_SECONDS
+            self._did_not_do(str(err))
         except Unserved as err:
             self._is_unserved = True  # what comes after this step would be done to what is not there
             self._did_not_do(str(err))
@@ -259,6 +269,9 @@ class _Run:
             idle = await self._until_over(number)
         await self._readings.take()
         self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
+
+    def _departure_seconds(self, number: int) -> float:
+        return departure_seconds(self._spec.plan, number, is_known_to_stay=self._environment.lives.keeps_primaries)
 
     def _did_not_do(self, why: str) -> None:
         """A step could not be done, and nobody is to blame for its plan: the trial proves nothing."""
@@ -400,6 +413,16 @@ class _Run:
             if kind is not None:
                 with contextlib.suppress(ApiError):
                     await self._environment.api.delete(kind, namespace, name, now=True)
+
+
+def departure_seconds(plan: Plan, number: int, *, is_known_to_stay: bool = False) -> float:
+    """How long the predecessor of what a step makes anew may take to go; 0 where the plan wants it on its way out. Not long while a
+    fault is open that may keep it, or if one did not go in all that time before."""
+    if any(fault.holds is not None and fault.holds.at_step == number for fault in plan.faults):
+        return 0.0
+    windows = (fault.window for fault in plan.faults if fault.effects - MOMENTARY)
+    is_open = any(window.from_step <= number < (window.until_step or number + 1) for window in windows)
+    return KEPT_SECONDS if is_open or is_known_to_stay else DEPARTURE_SECONDS
 
 
 def pause_seconds(plan: Plan, number: int) -> float:

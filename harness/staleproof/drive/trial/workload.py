@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from staleproof.core.history.resource_version import revision
 from staleproof.core.operator.ownership import owner_of
 from staleproof.core.operator.prerequisite import Placement
-from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.manifest import GIVEN, Target
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
     TOUCHED,
@@ -27,7 +27,7 @@ from staleproof.core.plan.step import (
     Touch,
     describe,
 )
-from staleproof.core.times import DELETED_SECONDS, RESYNC_SECONDS, WEBHOOK_RETRY_SECONDS, WEBHOOK_SECONDS
+from staleproof.core.times import DELETED_SECONDS, DEPARTURE_SECONDS, RESYNC_SECONDS, WEBHOOK_RETRY_SECONDS, WEBHOOK_SECONDS
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key, Truth
@@ -35,25 +35,16 @@ from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.errors import SetupError, UsageError
 
-_GIVEN = frozenset(
-    {
-        "uid",
-        "resourceVersion",
-        "creationTimestamp",
-        "generation",
-        "managedFields",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "selfLink",
-    }
-)
-"""Metadata that the API server gives an object."""
 _OF_ITS_OWNER = frozenset({"ownerReferences", "labels", "annotations", "generateName", "finalizers"})
 """Metadata by which an object belongs to what made it, or is found by it."""
 _NOT_FOUND, _SERVER_ERROR = 404, 500
 _NO_WEBHOOK = re.compile(r"failed calling webhook|conversion webhook for .* failed")
 """As kube-apiserver says that it could not ask one (apiserver/pkg/admission/plugin/webhook, apiextensions-apiserver's conversion);
 one that answers and says no is "admission webhook … denied the request"."""
+
+
+class StillThere(Exception):
+    """What a step makes anew has not gone yet: what is applied now would be done to what is on its way out."""
 
 
 class Vanished(Exception):
@@ -112,8 +103,14 @@ async def once_served(
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Does steps where the trial is. `on_unserved` is done when a webhook does not answer; empty: nothing. `child_seconds`: how
-    long a child is waited for that a step is about."""
+    """Does steps where the trial is.
+
+    Attributes:
+        on_unserved: what is done when a webhook does not answer; empty: nothing.
+        child_seconds: how long a child is waited for that a step is about.
+        departure_seconds: how long a predecessor may take to go, by the number of the step that makes another in its place; 0:
+            nobody waits.
+    """
 
     api: Api
     truth: Truth
@@ -122,6 +119,7 @@ class Workload:
     placement: Placement
     on_unserved: Callable[[], Awaitable[None]] | None = None
     child_seconds: float = 0.0
+    departure_seconds: Callable[[int], float] = lambda _: DEPARTURE_SECONDS
 
     @property
     def namespace(self) -> str:
@@ -133,6 +131,7 @@ class Workload:
 
         Raises:
             Vanished: the object of the step, or the child that it is about, is not there.
+            StillThere: the predecessor of what the step makes does not go.
             Unserved: a webhook does not answer, for longer than the start of a program takes.
             Refused: the API server does not accept what the plan says; its message is passed on.
         """
@@ -148,7 +147,7 @@ class Workload:
             case Apply(object=manifest):
                 kind = await resource_type(manifest, self.api)
                 placed = self.placement.put(manifest)
-                await self._gone(kind, placed["metadata"]["name"])
+                await self._gone(kind, placed["metadata"]["name"], step, number)
                 self._wrote(kind, await self.api.apply(kind, self.namespace, placed))
             case Patch(target=target, patch=patch) | PatchStatus(target=target, patch=patch):
                 kind, subresource = await self._type(target), "status" if isinstance(step, PatchStatus) else ""
@@ -165,14 +164,31 @@ class Workload:
             case Rest(seconds=seconds):
                 await self.bus.until(lambda now: False, limit_seconds=seconds)
 
-    async def _gone(self, kind: ResourceType, name: str) -> None:
-        """Wait for the end of one that is being deleted, so that what is applied is another incarnation; but not for ever."""
-        key = (kind.name, self.namespace if kind.namespaced else "", name)
+    async def _gone(self, kind: ResourceType, name: str, step: Step, number: int) -> None:
+        """Wait for the end of one that is being deleted, so that another incarnation is applied. StillThere when it stays."""
+        limit_seconds, namespace = self.departure_seconds(number), self.namespace if kind.namespaced else ""
+        key = (kind.name, namespace, name)
+        if not limit_seconds or key not in self.truth.objects:
+            return
+        there = await self._now(kind, namespace, name)  # truth may have yet to hear that it was deleted
+        if there is None or "deletionTimestamp" not in there["metadata"]:
+            return
+        uid = there["metadata"]["uid"]
+        if not await self.bus.until(lambda now: self._uid(key) != uid, limit_seconds=limit_seconds):
+            held = ", ".join(self.truth.objects.get(key, {}).get("metadata", {}).get("finalizers") or ())
+            raise StillThere(
+                f"step {number} ({describe(step)}): its predecessor was deleted and is still there after {limit_seconds:g} s"
+                + (f", kept by the finalizer {held}" if held else "")
+            )
 
-        def gone(now: float) -> bool:
-            return "deletionTimestamp" not in self.truth.objects.get(key, {}).get("metadata", {})
-
-        await self.bus.until(gone, limit_seconds=DELETED_SECONDS)
+    async def _now(self, kind: ResourceType, namespace: str, name: str) -> JSON | None:
+        """The object as the API server has it; None if it is gone."""
+        try:
+            return await self.api.call("GET", kind.path(namespace, name))
+        except ApiError as err:
+            if err.code == _NOT_FOUND:
+                return None
+            raise
 
     async def resync(self, resource: str, *, limit_seconds: float = RESYNC_SECONDS) -> bool:
         """End the controller's watches of the resource with 410 and wait until it watches again; whether it does."""
@@ -226,19 +242,21 @@ class Workload:
 
     async def _whole(self, kind: ResourceType, child: JSON) -> JSON:
         """The child as the API server has it: a Secret is known here without its payload."""
-        try:
-            return await self.api.call("GET", kind.path(_where(child), child["metadata"]["name"]))
-        except ApiError as err:
-            if err.code == 404:
-                raise Vanished(f"{name_of(child)} is gone") from err
-            raise
+        whole = await self._now(kind, _where(child), child["metadata"]["name"])
+        if whole is None:
+            raise Vanished(f"{name_of(child)} is gone")
+        return whole
 
     async def _stranger(self, child: ResourceType, namespace: str) -> JSON:
         """An object that is nobody's child, and that nobody wants anything of; where it may be the child's owner."""
         if not child.namespaced:
             return await self.api.call("GET", NAMESPACES.path(name=self.namespace))
-        made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "somebody-else"}}
+        scope = self.bus.scope
+        name = "somebody-else" if namespace == scope.namespace else f"somebody-else{scope.mark}"
+        made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
         kind = await resource_type(made, self.api)
+        if namespace != scope.namespace:
+            scope.claim(kind.name, namespace, name)
         answer = await self.api.apply(kind, namespace, made)
         self._wrote(kind, answer)
         return answer
@@ -285,7 +303,7 @@ def is_unserved(error: ApiError) -> bool:
 
 def _again(obj: JSON, *, owner: JSON | None = None) -> JSON:
     """The same object, to be created anew; for an `owner`, it is that one's alone, as if it had never been another's."""
-    left_out = _GIVEN if owner is None else _GIVEN | _OF_ITS_OWNER
+    left_out = GIVEN if owner is None else GIVEN | _OF_ITS_OWNER
     metadata = {key: value for key, value in obj["metadata"].items() if key not in left_out}
     if owner is not None:
         known = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "controller": True}

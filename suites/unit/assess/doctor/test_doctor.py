@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from staleproof.assess.doctor.diagnosis import Check, not_asked
+from staleproof.assess.doctor.check import Check, not_asked
 from staleproof.assess.doctor.doctor import _within
 
 

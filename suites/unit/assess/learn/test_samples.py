@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from staleproof.assess.learn.observations import keep, keep_roles
-from staleproof.assess.learn.samples import Samples, recall_all
+from staleproof.assess.learn.samples import Samples, may_need, recall_all
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Subject
 from staleproof.draw.mutations.allowed import Mutations
@@ -48,3 +48,11 @@ def test_a_dry_run_knows_what_an_earlier_run_has_shown(tmp_path: Path) -> None:
     keep_roles(tmp_path, CONTROLLER, SAMPLES.written, ["primary", "left out", "before"])
     assert recall_all(tmp_path, CONTROLLER, SAMPLES, Mutations()) == ([seen], [])
     assert not [file for file in (tmp_path / "observed").iterdir() if b"hunter2xyz" in file.read_bytes()]
+
+
+def test_what_a_sample_may_need_and_does_not_name_is_told_with_the_cure() -> None:
+    told = may_need(WIDGET, (SECRET, ISSUER), (WIDGET, obj("Widget", "v"), ISSUER, STORE))
+    cure = "--staleproof-primary=Widget.example.com (or --primary) has them all applied before it"
+    assert told == f". If it needs other samples (Store/s), {cure}"
+    assert may_need(WIDGET, (ISSUER,), (WIDGET, obj("Widget", "v"), ISSUER)) == ""
+    assert "(K0/o, K1/o, K2/o, K3/o, K4/o, …)" in may_need(WIDGET, (), [obj(f"K{number}", "o") for number in range(9)])

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from staleproof.assess.learn.survey import Found, survey
+from staleproof.assess.learn.survey import Found, Repository, survey
 
 
-def crd(kind: str) -> dict[str, Any]:
-    spec = {"group": "example.com", "names": {"kind": kind, "plural": f"{kind.lower()}s"}, "versions": []}
+def crd(kind: str, group: str = "example.com") -> dict[str, Any]:
+    spec = {"group": group, "names": {"kind": kind, "plural": f"{kind.lower()}s"}, "versions": []}
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": kind}, "spec": spec}
 
 
@@ -32,8 +32,9 @@ def found(files: Mapping[str, list[Any]], *programs: str, builds: bool = True) -
     return {each.name: each.texts for each in surveyed(files, *programs, builds=builds) if not each.is_open}
 
 
-def surveyed(files: Mapping[str, list[Any]], *programs: str, builds: bool = True) -> list[Found]:
-    return survey({PurePath(path): each for path, each in files.items()}, {PurePath(path) for path in programs}, builds=builds)
+def surveyed(files: Mapping[str, list[Any]], *programs: str, builds: bool = True, sources: tuple[str, ...] = ()) -> list[Found]:
+    by_path = {PurePath(path): each for path, each in files.items()}
+    return survey(Repository(by_path, {PurePath(path) for path in programs}, builds, {}, sources))
 
 
 KUBEBUILDER = {
@@ -89,6 +90,46 @@ def test_a_manifest_that_installs_it_names_its_image(image: str, named: dict[str
 def test_folders_and_files(files: dict[str, list[Any]], expected: dict[str, tuple[str, ...]]) -> None:
     """A folder is given whole only if all that is in it may be there."""
     assert found(files) == expected
+
+
+THEIRS = "cert-manager.io"
+BOTH = {
+    "config/crd/bases/a.yaml": [crd("A")],
+    "config/crd/external/issuer.yaml": [crd("Issuer", THEIRS), crd("Certificate", THEIRS)],
+    "config/samples/a.yaml": [thing("A"), thing("Secret", "")],
+    "config/samples/b.yaml": [thing("A", "elsewhere.example.com")],
+    "examples/issuer/issuer.yaml": [thing("Issuer", THEIRS)],
+}
+OWN = ("// +groupName=example.com",)
+
+
+def test_only_the_projects_own_kinds_are_ticked() -> None:
+    """What is another's is left to people; a folder of samples with a kind that nothing defines is not given whole."""
+    found = surveyed(BOTH, sources=OWN)
+    ticked = {each.name: each.texts for each in found if not each.is_open}
+    assert ticked == {"crds": ("config/crd/bases",), "samples": ("config/samples/a.yaml",)}
+    (opened,) = [each for each in found if each.is_open]
+    assert (opened.name, opened.texts) == ("crds", ("config/crd/external",))
+    assert opened.why == "defines Certificate, Issuer of another project: add it to crds if the controller watches that"
+
+
+def test_where_nothing_tells_whose_they_are_none_is_ticked() -> None:
+    (crds,) = [each for each in surveyed(BOTH) if each.name == "crds"]
+    assert crds.is_open
+    assert "of several projects" in crds.why
+
+
+def test_one_file_with_samples_of_both_names_the_primaries() -> None:
+    files = {**BOTH, "config/samples/a.yaml": [thing("A"), thing("Issuer", THEIRS)]}
+    (primary,) = [each for each in surveyed(files, sources=OWN) if each.name == "primary"]
+    assert (primary.texts, primary.is_open) == (("A.example.com",), False)
+
+
+def test_what_installs_the_controller_may_write_the_status_of_its_kinds() -> None:
+    rules = [{"apiGroups": ["example.com"], "resources": ["as/status"], "verbs": ["update"]}]
+    web, manager = [deployment("w"), ROLE], [deployment("m"), {**ROLE, "rules": rules}]
+    files = {"a.yaml": web, "deploy/install.yaml": manager, "crds/a.yaml": [crd("A")]}
+    assert found(files)["controller_manifests"] == ("deploy/install.yaml",)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What a controller itself says is wrong, in words for people."""
 
+import pytest
+
 from staleproof.checks.facts.complaints import complaints, says_it_failed
 from staleproof.checks.trial import Trial
 
@@ -43,6 +45,35 @@ def test_not_all_that_is_false_has_failed() -> None:
     assert not failed(condition("Ready", "True"), condition("Reconciling", "False"), condition("Paused", "False"))
     assert failed(condition("Ready", "False"))
     assert failed(condition("Ready", "True"), condition("Degraded", "True"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "reason", "is_told"),
+    [
+        ("Progressing", "False", "", False),
+        ("Terminating", "False", "NotDeleted", False),
+        ("Upgradeable", "False", "Pinned", False),
+        ("Unavailable", "False", "", False),
+        ("NotReady", "False", "", False),
+        ("ScalingLimited", "Unknown", "", False),
+        ("Installed", "True", "", False),
+        ("PluginReady", "True", "", False),
+        ("FailoverReady", "True", "", False),
+        ("NoErrors", "True", "", False),
+        ("PluginReady", "False", "", True),
+        ("NotReady", "True", "", True),
+        ("Invalid", "True", "", True),
+        ("unavailable", "True", "", True),
+        ("Unavailable", "True", "NoQuorum", True),
+        ("Disconnected", "True", "", True),
+        ("DatabaseReady", "False", "Starting", True),
+        ("ResolvedRefs", "False", "RefNotPermitted", True),
+        ("Progressing", "False", "ReplicaSetCreateError", True),
+    ],
+)
+def test_false_is_a_trouble_only_where_true_is_good(kind: str, status: str, reason: str, is_told: bool) -> None:  # noqa: FBT001
+    script = trial().applied("w", status={"conditions": [condition(kind, status, reason=reason)]})
+    assert bool(told(script)) is is_told
 
 
 def test_warnings_about_the_object_are_told_once() -> None:

@@ -123,9 +123,9 @@ def test_what_the_controller_makes_for_itself_is_nobodys(says: str) -> None:
 
 def test_a_primary_that_keeps_its_name_is_spoken_of_by_that() -> None:
     made = (asked(1, "create", ROLES), answered(1, "u", name="a-members"))
-    assert where(Scope("t", [(TENANTS, "a")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "t/a-members"
-    assert where(Scope("t", [(TENANTS, "b")]), *made, committed(ROLES, "u", "a-members", says="b"))[-1] == "t/a-members"
-    assert where(Scope("t", [(TENANTS, "b")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "/a-members"
+    assert where(Scope("t", [(TENANTS, "", "a")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "t/a-members"
+    assert where(Scope("t", [(TENANTS, "", "b")]), *made, committed(ROLES, "u", "a-members", says="b"))[-1] == "t/a-members"
+    assert where(Scope("t", [(TENANTS, "", "b")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "/a-members"
 
 
 def test_a_list_where_something_of_the_trials_is_is_told() -> None:
@@ -159,7 +159,7 @@ def test_what_is_in_the_namespace_of_another_trial_is_that_ones() -> None:
 
 
 def test_a_primary_is_known_by_its_name_but_the_end_of_an_earlier_one_is_not() -> None:
-    scope = Scope("t", [(TENANTS, "a")])
+    scope = Scope("t", [(TENANTS, "", "a")])
     gone, new = committed(TENANTS, "u", "a", what="DELETED"), committed(TENANTS, "v", "a")
     assert where(scope, gone, new, asked(1, "get", TENANTS, name="a")) == ["/a", "t/a", "t/a"]
 
@@ -169,7 +169,7 @@ def test_another_object_with_the_name_of_the_trials_is_the_trials() -> None:
 
 
 def test_live_objects_are_the_trials_by_namespace_name_and_owner() -> None:
-    scope = Scope("t", [(TENANTS, "a")])
+    scope = Scope("t", [(TENANTS, "", "a")])
     entries = [
         committed("pods", "1", "p", "t"),
         committed(TENANTS, "2", "a"),
@@ -240,7 +240,7 @@ def test_who_competed_did_so_about_the_trials_object() -> None:
 
 
 def test_the_mark_is_left_out_wherever_it_is() -> None:
-    scope = Scope("t", [(TENANTS, "a-0123abcd")], "-0123abcd")
+    scope = Scope("t", [(TENANTS, "", "a-0123abcd")], "-0123abcd")
     child = committed(ROLES, "v", "a-0123abcd-members", owner="u", rules=["of a-0123abcd"])
     opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=ROLES, selector="of=a-0123abcd")
     primary = committed(TENANTS, "u", "a-0123abcd")
@@ -258,4 +258,64 @@ def test_the_mark_is_left_out_wherever_it_is() -> None:
     ("names", "mark", "fixed"), [((), "", False), (("a-x",), "-x", False), (("a-x", "b"), "-x", True), (("a",), "", True)]
 )
 def test_a_name_may_be_the_same_in_each_trial(names: tuple[str, ...], mark: str, *, fixed: bool) -> None:
-    assert Scope("t", [(TENANTS, name) for name in names], mark).has_fixed_names is fixed
+    assert Scope("t", [(TENANTS, "", name) for name in names], mark).has_fixed_names is fixed
+
+
+# --- a namespace that trials share
+
+WIDGETS, MARK = "widgets.staleproof.dev", "-0123abcd"
+
+
+def shared() -> Scope:
+    return Scope("t", [(WIDGETS, "x", f"w{MARK}")], MARK, "x")
+
+
+PRIMARY = committed(WIDGETS, "p", f"w{MARK}", "x")
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        ([committed(CONFIG_MAPS, "u", "c", "x", owner="p", says="")], ["t/w", "t/c"]),
+        ([committed("claims", "u", f"data-w{MARK}-0", "x", says="")], ["t/w", "t/data-w-0"]),
+        ([committed("claims", "u", "data", "x", says=f"w{MARK}")], ["t/w", "t/data"]),
+        ([committed(CONFIG_MAPS, "u", "settings", "x")], ["t/w"]),
+        ([committed(CONFIG_MAPS, "u", "list", "x", what="MODIFIED", says=f"w{MARK}")], ["t/w"]),
+        ([committed(WIDGETS, "q", "w-89abcdef", "x", says="")], ["t/w"]),
+        ([delivered("u", "settings", "x"), delivered("p", f"w{MARK}", "x")], ["t/w", "t/w"]),
+        ([asked(1, "update", WIDGETS, "x", f"w{MARK}")], ["t/w", "t/w"]),
+        ([asked(1, "update", CONFIG_MAPS, "x", "settings")], ["t/w"]),
+    ],
+    ids=["owned", "marked by its name", "marked by a label", "of the operator", "a list that was there", "of another trial",
+         "shown", "asked of it", "asked of what is the operator's"],
+)  # fmt: skip
+def test_in_a_shared_namespace_a_trials_own_is_marked_or_owned(entries: list[Entry], told: list[str]) -> None:
+    assert where(shared(), PRIMARY, *entries) == told
+
+
+def test_what_the_controller_makes_there_and_lists_all_primaries_is_nobodys() -> None:
+    made = (asked(1, "create", CONFIG_MAPS, "x"), answered(1, "u", "x", "list"))
+    commit = committed(CONFIG_MAPS, "u", "list", "x", says="", data={f"w{MARK}": "seen"})
+    scope = shared()
+    assert where(scope, PRIMARY, *made, commit) == ["t/w"]
+    assert scope.mine({(CONFIG_MAPS, "x", "list"): commit.object, (WIDGETS, "x", f"w{MARK}"): PRIMARY.object}).keys() == {
+        (WIDGETS, "x", f"w{MARK}")
+    }
+
+
+def test_watches_and_lists_of_a_shared_namespace_are_told_as_of_the_trials() -> None:
+    opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=WIDGETS, namespace="x")
+    items = (Item("x", f"w{MARK}", "p", Revision(5)), Item("x", "other", "o", Revision(4)))
+    listed = Listed(at=1.0, request=RequestId(1), client="c", resource=WIDGETS, namespace="x", revision=Revision(5), items=items)
+    _, told_opened, told_asked, told_listed = shared().all_told([PRIMARY, opened, asked(1, "list", WIDGETS, "x"), listed])
+    assert isinstance(told_opened, Opened)
+    assert isinstance(told_asked, Asked)
+    assert isinstance(told_listed, Listed)
+    assert told_opened.namespace == told_asked.namespace == told_listed.namespace == "t"
+    assert [(item.namespace, item.name) for item in told_listed.items] == [("t", "w")]
+
+
+def test_what_was_claimed_is_the_trials_once_it_is_there() -> None:
+    scope = shared()
+    scope.claim(CONFIG_MAPS, "x", "somebody-else")
+    assert where(scope, committed(CONFIG_MAPS, "u", "somebody-else", "x", says="")) == ["t/somebody-else"]

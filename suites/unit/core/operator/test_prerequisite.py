@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 
+from staleproof.core.operator.dependency import CircleError
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.operator.prerequisite import (
-    CircleError,
     Documents,
     NoSuchPrimaryError,
     Placement,
-    in_order,
     lacking,
-    needed,
     placement,
     sort_out,
     with_payloads,
@@ -95,58 +93,63 @@ def test_a_definition_that_is_not_whole_is_for_the_api_server_to_refuse() -> Non
     assert names(sorted_out(widget(), crds=[broken]).definitions) == ["CustomResourceDefinition/x"]
 
 
-# --- order
-
-
-def test_kinds_come_in_the_order_in_which_they_are_installed() -> None:
-    kinds = ["Namespace", "ServiceAccount", "Secret", "ConfigMap", "Role", "RoleBinding", "Service", "Widget"]
-    assert [each["kind"] for each in in_order([obj(kind, "x") for kind in reversed(kinds)])] == kinds
-
-
-def test_what_mentions_another_comes_behind_it() -> None:
-    leaf, middle, root = widget("leaf", gadgetRef={"name": "middle"}), gadget("middle", widgetRef={"name": "root"}), widget("root")
-    assert names(in_order([leaf, middle, root])) == ["Widget/root", "Gadget/middle", "Widget/leaf"]
-
-
-def test_kinds_that_are_installed_first_may_mention_later_ones() -> None:
-    account = obj("ServiceAccount", "s", secrets=[{"name": "token"}])
-    token = obj("Secret", "token", serviceAccountName="s")
-    assert names(in_order([token, account])) == ["ServiceAccount/s", "Secret/token"]
-
-
-def test_a_circle_is_told_and_can_be_broken_by_the_order_of_files() -> None:
-    one, two = widget("one", gadgetRef={"name": "two"}), gadget("two", widgetRef={"name": "one"})
-    with pytest.raises(CircleError, match=r"in a circle: (Widget/one → Gadget/two → Widget/one|Gadget/two → .*); give each"):
-        in_order([one, two])
-    found = sort_out([SECRET], [[two], [one]], (), ())
-    assert names(found.before) == ["Gadget/two", "Widget/one"]
-
-
 def test_what_no_sample_has_comes_before_what_samples_bring() -> None:
     found = sort_out([widget(), SECRET], [[gadget("g"), SPACE], [obj("ConfigMap", "c"), SECRET]], [crd("Widget")], ())
     assert names(found.before) == ["Namespace/demo", "Gadget/g", "Secret/db", "ConfigMap/c"], "each once"
 
 
-# --- what one primary needs
+def test_a_circle_can_be_broken_by_the_order_of_files() -> None:
+    one, two = widget("one", gadgetRef={"name": "two"}), gadget("two", widgetRef={"name": "one"})
+    assert names(sort_out([SECRET], [[two], [one]], (), ()).before) == ["Gadget/two", "Widget/one"]
+    with pytest.raises(CircleError):
+        sort_out([SECRET], [[two, one]], (), ())
 
 
-def test_other_primaries_that_it_mentions_come_before_it() -> None:
-    primary, other = widget("w", gadgetRef={"name": "g"}), gadget("g", widgetRef={"name": "root"})
-    root, stranger = widget("root"), gadget("stranger")
-    others = [stranger, primary, other, root]
-    assert names(needed(primary, (SECRET,), others)) == ["Secret/db", "Widget/root", "Gadget/g"]
-    assert names(needed(root, (SECRET,), others)) == ["Secret/db"]
+# --- kinds that another object brings
 
 
-def test_nothing_takes_the_place_of_the_primary() -> None:
-    assert needed(widget("w"), (widget("w", size=2), SECRET), ()) == (SECRET,)
+BLUEPRINT = obj("Blueprint", "gadgets", version="acme.dev/v1", spec={"names": {"kind": "Gadget"}})
+BLUEPRINTS = {**crd("Blueprint"), "spec": {"group": "acme.dev", "names": {"kind": "Blueprint"}}}
 
 
-def test_primaries_that_mention_one_another_have_no_order() -> None:
-    primary = widget("w", gadgetRef={"name": "a"})
-    one, two = gadget("a", gadgetRef={"name": "b"}), gadget("b", gadgetRef={"name": "a"})
-    with pytest.raises(CircleError, match="in a circle: Gadget/"):
-        needed(primary, (), [one, two])
+def test_what_is_of_a_kind_that_another_object_brings_is_the_primary() -> None:
+    """With the CustomResourceDefinition of the other object, and without: its operator may bring that itself."""
+    for definitions in ([BLUEPRINTS], []):
+        found = sorted_out(SECRET, gadget("g"), BLUEPRINT, crds=definitions)
+        assert (names(found.primaries), names(found.before)) == (["Gadget/g"], ["Secret/db", "Blueprint/gadgets"])
+    found = sort_out([gadget("g")], [[BLUEPRINT]], [BLUEPRINTS], ())
+    assert (names(found.primaries), names(found.before)) == (["Gadget/g"], ["Blueprint/gadgets"])
+
+
+def test_what_is_about_such_a_kind_is_needed_too() -> None:
+    """A Composition says what is made of what it refers to, and nothing refers to it."""
+    composition = obj("Composition", "c", version="acme.dev/v1", spec={"compositeTypeRef": {"kind": "Gadget"}})
+    compositions = {**crd("Composition"), "spec": {"group": "acme.dev", "names": {"kind": "Composition"}}}
+    found = sorted_out(composition, gadget("g"), BLUEPRINT, crds=[BLUEPRINTS, compositions])
+    assert (names(found.primaries), names(found.before)) == (["Gadget/g"], ["Composition/c", "Blueprint/gadgets"])
+    assert names(sorted_out(composition, gadget("g"), crds=[compositions]).primaries) == ["Composition/c"], (
+        "nothing brings a Gadget"
+    )
+    named = sorted_out(composition, gadget("g"), BLUEPRINT, crds=[BLUEPRINTS], named=[GroupKind("Blueprint", "acme.dev")])
+    assert names(named.before) == ["Composition/c"]
+
+
+def test_others_that_are_defined_are_primaries_beside_it() -> None:
+    found = sorted_out(widget(), gadget("g"), BLUEPRINT, crds=[BLUEPRINTS, crd("Widget")])
+    assert (names(found.primaries), names(found.before)) == (["Widget/w", "Gadget/g"], ["Blueprint/gadgets"])
+
+
+def test_what_brings_a_kind_is_a_primary_when_nothing_is_of_that_kind_or_the_user_says_so() -> None:
+    assert names(sorted_out(BLUEPRINT, crds=[BLUEPRINTS]).primaries) == ["Blueprint/gadgets"]
+    assert names(sorted_out(BLUEPRINT, gadget("g"), crds=[BLUEPRINTS, crd("Gadget")]).primaries) == [
+        "Blueprint/gadgets",
+        "Gadget/g",
+    ]
+    found = sorted_out(BLUEPRINT, SECRET, gadget("g"), crds=[BLUEPRINTS], named=[GroupKind("Blueprint", "acme.dev")])
+    assert (names(found.primaries), names(found.before)) == (["Blueprint/gadgets"], ["Secret/db"]), "a Gadget cannot be there first"
+
+
+# --- what one primary lacks
 
 
 def test_what_is_mentioned_and_not_there_is_told() -> None:
@@ -215,6 +218,13 @@ def test_a_patch_follows_them_too() -> None:
         "ref": {"name": "db", "namespace": "demo"},
         "gone": None,
     }
+
+
+def test_host_names_of_which_there_is_one_are_made_the_trials_own() -> None:
+    there = Placement("trial", hosts=frozenset({"a.example.com"}), mark="-x")
+    put = there.put(widget(host="a.example.com", mirror="b.example.com"))
+    assert put["spec"] == {"host": "a-x.example.com", "mirror": "b.example.com"}
+    assert there.moved({"spec": {"hosts": ["a.example.com"]}}) == {"spec": {"hosts": ["a-x.example.com"]}}
 
 
 # --- what was not written down

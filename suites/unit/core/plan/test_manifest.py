@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.core.plan.manifest import Manifest, Target, digest_in, is_object, masked_manifests, target_of
+from staleproof.core.plan.manifest import Manifest, Target, as_asked_for, digest_in, is_object, masked_manifests, target_of
 
 SECRET: Manifest = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"password": "hunter2xyz"}}
 
@@ -31,3 +31,47 @@ def test_what_is_secret_is_not_written_and_the_rest_is() -> None:
     assert "hunter2xyz" not in str(secret)
     assert secret["metadata"] == SECRET["metadata"]
     assert widget["spec"] == {"password": "of nobody"}
+
+
+def printed(kind: str, **metadata: object) -> Manifest:
+    """As `kubectl get -o yaml` prints it."""
+    given = {
+        "uid": "1",
+        "resourceVersion": "7",
+        "generation": 2,
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "managedFields": [{}],
+    }
+    owners = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "2", "controller": True}]
+    return {
+        "apiVersion": "v1",
+        "kind": kind,
+        "metadata": {"name": "w", "ownerReferences": owners, "finalizers": ["example.com/f"]} | given | metadata,
+        "spec": {"a": 1},
+        "status": {"b": 2},
+    }
+
+
+def test_what_was_printed_is_asked_for_again() -> None:
+    kubectl = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "mine": "x"}
+    asked = as_asked_for(printed("Widget", annotations=kubectl, labels={"app": "w"}))
+    assert asked == {
+        "apiVersion": "v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "annotations": {"mine": "x"}, "labels": {"app": "w"}},
+        "spec": {"a": 1},
+    }
+
+
+def test_what_somebody_wrote_is_left_as_it_is() -> None:
+    written = {**SECRET, "metadata": {"name": "s", "finalizers": ["example.com/f"], "annotations": None}, "status": {"b": 2}}
+    assert as_asked_for(written) == written
+    stamped = {**written, "metadata": {**written["metadata"], "creationTimestamp": None}}
+    assert as_asked_for(stamped) == written, "as controller-gen writes it"
+
+
+def test_a_definition_says_nothing_of_its_state() -> None:
+    """As older controller-gens wrote it."""
+    assert "status" not in as_asked_for(
+        {"kind": "CustomResourceDefinition", "metadata": {"name": "d"}, "status": {"conditions": []}}
+    )

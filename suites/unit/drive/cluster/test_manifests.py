@@ -69,6 +69,22 @@ def test_the_items_of_a_list_are_read_each_for_itself() -> None:
         names("odd.yaml")
 
 
+def test_the_items_of_a_list_of_one_kind_need_not_say_what_they_are() -> None:
+    """What `kubectl get --raw` prints."""
+    items = [{"metadata": {"name": "w", "uid": "1", "resourceVersion": "7"}, "spec": {"replicas": 3}}]
+    put({"raw.json": json.dumps({"apiVersion": "example.com/v1", "kind": "WidgetList", "metadata": {}, "items": items})})
+    assert read([Path("raw.json")], "--samples") == [DOCUMENT]
+    own = {"apiVersion": "example.com/v1", "kind": "AllowList", "metadata": {"name": "a"}, "items": ["x"]}
+    put({"own.json": json.dumps(own)})
+    assert read([Path("own.json")], "--samples") == [own], "a kind may be called so"
+
+
+def test_what_the_api_server_gave_is_left_out() -> None:
+    put({"all.yaml": f"{document('a')}  uid: '1'\n  resourceVersion: '7'\n  managedFields: []\nstatus: {{x: 1}}\n"})
+    (found,) = read([Path("all.yaml")], "--samples")
+    assert found == {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}}
+
+
 def test_a_lone_equals_sign_is_a_text() -> None:
     put({"a.yaml": document("a") + "spec:\n  enum:\n  - =\n  - '!='\n"})
     (found,) = read([Path("a.yaml")], "--samples")

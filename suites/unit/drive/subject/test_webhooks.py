@@ -3,11 +3,12 @@
 import ssl
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from staleproof.core.plan.plan import Subject, WebhookServer
-from staleproof.drive.subject.webhooks import Webhooks, told_calls, webhooks_in
+from staleproof.drive.subject.webhooks import Calls, Webhooks, calls_in, told_calls, webhooks_in
 
 from ..handshake import handshake
 
@@ -31,9 +32,9 @@ def test_the_certificate_is_one_that_a_server_can_use_and_its_key_is_the_owners_
     ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(hooks.folder / "tls.crt", hooks.folder / "tls.key")
     assert stat.S_IMODE((hooks.folder / "tls.key").stat().st_mode) == 0o600
     assert {path: content.splitlines()[0] for path, content in hooks.files.items()} == {
-        "/certs/tls.crt": b"-----BEGIN CERTIFICATE-----",
-        "/certs/tls.key": b"-----BEGIN EC PRIVATE KEY-----",
-        "/certs/ca.crt": b"-----BEGIN CERTIFICATE-----",
+        f"{place}/{name}": b"-----BEGIN EC PRIVATE KEY-----" if name == "tls.key" else b"-----BEGIN CERTIFICATE-----"
+        for place in ("/certs", "/certs/k8s-webhook-server/serving-certs")
+        for name in ("tls.crt", "tls.key", "ca.crt")
     }
 
 
@@ -64,8 +65,21 @@ def test_a_program_is_told_of_the_folder_where_its_words_say(word: str, tmp_path
 
 def test_a_program_that_is_told_nothing_finds_it_where_controller_runtime_looks(tmp_path: Path) -> None:
     hooks, subject = made(tmp_path, "--fast")
-    temporary = Path(hooks.process(subject).declared["TMPDIR"])
-    assert temporary / "k8s-webhook-server" / "serving-certs" == hooks.folder
+    below = Path(hooks.process(subject).declared["TMPDIR"], "k8s-webhook-server", "serving-certs")
+    assert [path.name for path in sorted(below.iterdir())] == ["ca.crt", "tls.crt", "tls.key"]
+    assert (below / "tls.crt").read_bytes() == (hooks.folder / "tls.crt").read_bytes()
+
+
+@pytest.mark.parametrize("given", [{"arguments": ("--dir={webhook_cert_dir}",)}, {"env": {"TMPDIR": "{webhook_cert_dir}"}}])
+def test_a_program_gets_a_certificate_wherever_it_asks_for_one(given: dict[str, Any], tmp_path: Path) -> None:
+    """Though nobody knows of its webhooks: it may serve them all the same, and end without a certificate."""
+    subject = Subject(command=("./m",), **given)
+    hooks = webhooks_in(tmp_path / "its", subject)
+    assert hooks is not None
+    assert not hooks.are_called
+    placed = hooks.process(subject)
+    (folder,) = (*(word.partition("=")[2] for word in placed.arguments), *placed.env.values())
+    assert Path(folder, "tls.crt").read_bytes() == Path(folder, "k8s-webhook-server", "serving-certs", "tls.crt").read_bytes()
 
 
 @pytest.mark.io
@@ -92,18 +106,21 @@ def test_in_a_container_with_ports_of_its_own_the_port_is_published_as_a_free_on
 
 
 ADMISSION = (
-    'apiserver_admission_webhook_request_total{{code="200",name="{}",operation="CREATE",rejected="{}",type="validating"}} {}\n'
+    'apiserver_admission_webhook_request_total{{code="{}",name="{}",operation="CREATE",rejected="{}",type="validating"}} {}\n'
 )
 
 
 def test_what_the_api_server_counts_is_told() -> None:
     metrics = (
         "# TYPE apiserver_admission_webhook_request_total counter\n"
-        + ADMISSION.format("a.example.com", "false", 3)
-        + ADMISSION.format("a.example.com", "true", 2)
-        + ADMISSION.format("b.example.com", "false", 1)
+        + ADMISSION.format(200, "a.example.com", "false", 3)
+        + ADMISSION.format(403, "a.example.com", "true", 2)
+        + ADMISSION.format(503, "b.example.com", "false", 1)
         + 'apiserver_conversion_webhook_request_total{failure_type="",result="success"} 4\n'
+        + 'apiserver_conversion_webhook_request_total{failure_type="x",result="failure"} 2\n'
         + "other_total 7\n"
     )
-    assert told_calls(metrics) == "a.example.com 5 (2 rejected), b.example.com 1, conversion 4"
-    assert told_calls("other_total 7\n") == ""
+    found = calls_in(metrics)
+    assert found == {"a.example.com": Calls(5, 2), "b.example.com": Calls(1, 0, 1), "conversion": Calls(6, 0, 2)}
+    assert told_calls(found) == "a.example.com 5 (2 rejected), b.example.com 1, conversion 6"
+    assert told_calls(calls_in("other_total 7\n")) == ""

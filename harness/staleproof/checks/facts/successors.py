@@ -1,0 +1,57 @@
+"""Whether a primary that the workload makes anew came to what its predecessor was: else a run without faults is no measure of that.
+
+It did not if it is not there, because the predecessor was still terminating when it was applied, or if the controller made none of
+the children for it that it had made for the predecessor. A primary that the controller deletes itself, or that goes by itself each
+time, may be gone.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from staleproof.checks.facts.object_history import Incarnation, creations, object_history
+from staleproof.checks.trial import StepRun, Trial, fact
+from staleproof.core.plan.step import Apply, Delete
+
+
+@fact
+def unsucceeded(trial: Trial) -> str:
+    """What a recreated primary lacks in the end, as the end of a sentence; empty when nothing is lacking."""
+    return next((lack for each in _recreated(trial) if (lack := _lack(trial, *each))), "")
+
+
+def _recreated(trial: Trial) -> Iterator[tuple[str, StepRun, StepRun]]:
+    """Each primary, as `widgets.staleproof.dev/sample`, that is deleted and then applied for good: with those two steps."""
+    runs = {step.number: step for step in trial.steps}
+    applied: dict[tuple[str, str, str], list[int]] = {}
+    deleted: dict[tuple[str, str, str], list[int]] = {}
+    for number, step in enumerate(trial.plan.steps, 1):
+        match step:
+            case Apply(object=manifest):
+                key = manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"]
+                applied.setdefault(key, []).append(number)
+            case Delete(target=target):
+                deleted.setdefault((target.api_version, target.kind, target.name), []).append(number)
+    for primary, (key, numbers) in zip(trial.history.header.primaries, applied.items(), strict=False):
+        ends = deleted.get(key, [])
+        after = [number for number in numbers if ends and number > ends[-1]]
+        if after and after[0] in runs and ends[-1] in runs:
+            yield primary, runs[ends[-1]], runs[after[0]]
+
+
+def _lack(trial: Trial, primary: str, deletes: StepRun, applies: StepRun) -> str:
+    resource, _, name = primary.rpartition("/")
+    ordered = [each for each in object_history(trial).named(resource, name) if not each.owner_uid]
+    before = [each for each in ordered if each.is_live(before=deletes.began)]
+    if not before:
+        return ""  # it goes by itself, or was never there
+    last = ordered[-1]
+    if last.is_gone(before=len(trial.entries)) and (last.deleter is None or last.uid == before[-1].uid):
+        return f"ended without {primary}, which step {applies.number} had made anew"
+    if last.uid != before[-1].uid and _children(trial, before) and not _children(trial, ordered[-1:]):
+        return f"ended without a child of the {primary} that step {applies.number} had made anew, and the one before it had some"
+    return ""
+
+
+def _children(trial: Trial, owners: Sequence[Incarnation]) -> bool:
+    """Whether the controller made any."""
+    uids = {each.uid for each in owners}
+    return any(child.owner_uid in uids for _, child in creations(trial))

@@ -1,0 +1,80 @@
+"""Texts of a primary of which a cluster may have one only: host names, which can be made other ones, and addresses, which cannot.
+
+Whether an operator minds is not told by any schema: a second primary made from the same sample shows it (`assess.learn.neighbour`).
+"""
+
+import ipaddress
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from staleproof.core.plan.manifest import Manifest, content_of
+
+OTHER = "-other"
+"""What makes the names of a second primary others."""
+_LONGEST_LABEL = 63
+_HOST = re.compile(r"(\*\.)?(?=.{4,253}$)([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+_NO_HOSTS = (".svc", ".local", ".yaml", ".yml", ".json", ".conf", ".sh", ".crt", ".key", ".pem", ".txt", ".k8s.io")
+_NO_HOST_FIELDS = frozenset({"apiVersion", "apiGroup", "apiGroups", "group", "kind", "image", "provisioner", "controllerName"})
+_CONFLICT = re.compile(r"conflict|already|taken|duplicat|in use|overlap|exists|claimed|reserved|allocated|exhausted", re.IGNORECASE)
+
+
+def hosts(manifest: Manifest) -> tuple[str, ...]:
+    """Texts that look like host names, each once."""
+    return tuple(dict.fromkeys(text for text in _texts(content_of(manifest)) if _is_host(text)))
+
+
+def addresses(manifest: Manifest) -> tuple[str, ...]:
+    """IP addresses, networks, and ranges of them, each once."""
+    return tuple(dict.fromkeys(text for text in _texts(content_of(manifest)) if _is_address(text)))
+
+
+def with_hosts(value: Any, hosts: Collection[str], mark: str) -> Any:  # noqa: ANN401  # JSON
+    """The same with a mark in each of these host names."""
+    match value:
+        case str() if value in hosts:
+            return marked(value, mark)
+        case list():
+            return [with_hosts(inner, hosts, mark) for inner in value]
+        case dict():
+            return {key: with_hosts(inner, hosts, mark) for key, inner in value.items()}
+    return value
+
+
+def marked(host: str, mark: str) -> str:
+    """The host name with a mark at the end of its first label: the domain stays, of which there may be a certificate."""
+    wild, star, rest = host.rpartition("*.")
+    label, dot, domain = rest.partition(".")
+    return f"{wild}{star}{label[: _LONGEST_LABEL - len(mark)]}{mark}{dot}{domain}"
+
+
+def is_about(complaint: str, texts: Collection[str]) -> bool:
+    """Whether somebody complains of a conflict, or of one of these texts."""
+    return bool(_CONFLICT.search(complaint)) or any(text in complaint for text in texts)
+
+
+def _texts(value: Any, field: str = "") -> Iterator[str]:  # noqa: ANN401  # JSON
+    match value:
+        case str() if field not in _NO_HOST_FIELDS:
+            yield value
+        case list():
+            for inner in value:
+                yield from _texts(inner, field)
+        case dict():
+            for key, inner in value.items():
+                yield from _texts(inner, key)
+
+
+def _is_host(text: str) -> bool:
+    return _HOST.fullmatch(text) is not None and not text.endswith(_NO_HOSTS)
+
+
+def _is_address(text: str) -> bool:
+    first, dash, last = (each.strip() for each in text.partition("-"))
+    if dash:
+        return _is_address(first) and _is_address(last)
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return not text.isdecimal()

@@ -68,6 +68,8 @@ _ABOUT = {
     "preconditions": ("own-writes", "deletion"), "best_effort": ("deletion", "restart"),
     "expectations (small)": ("own-writes", "streams"), "leader_that_exits": ("restart", "api-failure"),
     # habits
+    "asks_first": ("own-writes", "api-failure"), "records_errors": ("api-failure", "status"),
+    "tells_last_action": ("restart", "status"),
     "copies_annotations": ("api-failure", "own-writes"), "stamps": ("own-writes", "status"),
     "keeps_history": ("streams", "coalescing-skew"), "fleeting": ("deletion", "restart"),
     "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),

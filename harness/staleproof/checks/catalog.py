@@ -38,6 +38,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     reports.HONEST_READY,
     reports.REPORTS_SKIPS,
     # provisional
+    reports.HONEST_STATUS,
     writes.NO_BLIND_RETRY,
     writes.NO_CROSS_OBJECT_WRITES,
     pace.QUIET_AT_REST,

@@ -140,7 +140,7 @@ def _doubted(doubt: Answer, seen: str) -> NotExercised | Inconclusive:
 def _end(requirement: Requirement, suspicion: Suspicion, trial: Trial) -> Finding | NotExercised | Inconclusive | None:
     """What the end of the trial makes of a suspicion; None when it is a pass."""
     found = _ending(requirement, suspicion, trial)
-    if not suspicion.otherwise or isinstance(found, Finding):
+    if not suspicion.otherwise or isinstance(found, Finding) or (unneeded(trial) and not trial.idle):
         return found
     return Inconclusive(suspicion.otherwise, found.without if isinstance(found, Inconclusive) else ())
 
@@ -151,7 +151,7 @@ def _ending(requirement: Requirement, suspicion: Suspicion, trial: Trial) -> Fin
     if trial.released is None or trial.settled is None:
         return Inconclusive(has_no_end(trial))
     if converged(trial) or unneeded(trial):
-        why = (suspicion.untested if converged(trial) else "") or unneeded(trial) or trial.idle
+        why = unneeded(trial) or (suspicion.untested if converged(trial) else "") or trial.idle
         return NotExercised(why) if why else None
     found = differences(trial, trial.settled)
     certain = next((difference.text for difference in found if not difference.unstable), "")

@@ -30,14 +30,16 @@ class Outcome(enum.IntEnum):
         return {0: "not exercised", 1: "passed", 2: "inconclusive", 3: "failed"}[self.value]
 
 
-Severity = Literal["destroyed", "duplicated", "undone", "stuck", "leaked", "transient"]
+Severity = Literal["destroyed", "duplicated", "undone", "misreported", "stuck", "leaked", "restless", "transient"]
 """What a finding does to people, the worst first.
 
 - `destroyed`: live data or an identity is gone.
 - `duplicated`: what should be there once is there, or was done, several times.
 - `undone`: what somebody wanted, or had done, was taken back.
+- `misreported`: a status says what is not so.
 - `stuck`: something is not done, or not told, and never will be without help.
 - `leaked`: something is left over that nobody will ever remove.
+- `restless`: it makes and removes, or changes, the same over and over, and does not come to rest.
 - `transient`: it healed by itself within seconds.
 """
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)

@@ -31,7 +31,7 @@ def kills(observed: Observed, profile: Profile) -> Iterator[Draft]:
     lives = [("each step of a primary's life", life(observed).steps, n, kills) for n, kills in _rounds(observed.life)]
     deaths = [("the step that deletes a primary", died.steps, n, kills) for n, kills in _rounds(ending)]
     return (
-        Draft(f"kill it at a write in {where}, {n}", faults, steps, aims=_AIMS)
+        Draft(f"kill it at a write in {where}, {n}", faults, steps, aims=(*_AIMS, "honest-status"))
         for where, steps, n, faults in profile.some((*lives, *deaths))
     )
 

@@ -53,6 +53,7 @@ def test_slugs_are_never_renamed() -> None:
         "cleans-up",
         "honest-observed-generation",
         "honest-ready",
+        "honest-status",
         "reports-skips",
         "no-cross-object-writes",
     }

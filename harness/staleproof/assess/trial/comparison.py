@@ -59,12 +59,17 @@ def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[Hist
 def differs(history: History, verdicts: Sequence[Verdict]) -> bool:
     """Whether one of these verdicts hangs on a difference from the references: a finding, or a doubt about an end that is not
     theirs; or whether the trial never came to be reconciled again because of one."""
-    if any(BY_SLUG[verdict.requirement].needs_references for verdict in failures(verdicts)):
+    if any(_hangs_on_references(verdict) for verdict in failures(verdicts)):
         return True
     trial = indexed(history, history.references)
     doubts = any(verdict.outcome is Outcome.INCONCLUSIVE and is_scored(verdict.requirement) for verdict in verdicts)
     is_open = doubts or _never_looked_again(trial)
     return is_open and not (trouble(trial) or reference_trouble(trial) or trial.settled is None or converged(trial))
+
+
+def _hangs_on_references(verdict: Verdict) -> bool:
+    needs = BY_SLUG[verdict.requirement].needs_references
+    return needs or any(finding.basis == "surplus" for finding in verdict.findings)
 
 
 def waited_in_vain(history: History) -> bool:

@@ -1,24 +1,35 @@
 """Did the controller reach the references' state?
 
 Several requirements are decided by the same end state and differ in what was done: the stream was lost, history expired, states
-were skipped. A state that is right at the end of the settling or at the end of the trial is right.
+were skipped. A state that is right at the end of the settling or at the end of the trial is right. A status is no part of it.
 """
 
 from staleproof.checks.but_for import in_references, is_compared
-from staleproof.checks.ends.footprint import footprint, own_footprint
+from staleproof.checks.ends.footprint import Compared, footprint, own_footprint
 from staleproof.checks.ends.hull import Difference, baseline, final_objects
 from staleproof.checks.trial import Trial, fact
 
 
 def differences(trial: Trial, until: int, *, of: Trial | None = None) -> list[Difference]:
     """How the state before a position, of the trial or of another run of its workload, differs from the references' end: in what
-    the controller wrote itself in any of these runs."""
-    run = of or trial
+    the controller wrote itself in any of these runs, whatever it reports."""
+    own = footprint(trial) | own_footprint(of) if of is not None else footprint(trial)
+    return _differences(trial, of or trial, until, own.state)
+
+
+def _differences(trial: Trial, run: Trial, until: int, own: Compared) -> list[Difference]:
     state = final_objects(run, until=until)
     if not baseline(trial).difference(state, run.namespace):
         return []  # in nothing, whoever wrote it
-    own = footprint(trial) | own_footprint(run) if of is not None else footprint(trial)
     return list(baseline(trial).differences(state, run.namespace, own))
+
+
+def owed(trial: Trial, at: int, settled: int) -> str:
+    """What the controller still had to do at a position, in words; empty for nothing: the first difference that proves something,
+    or else a report that it made itself, as the references did, by the end of the settling phase."""
+    later = {each.text for each in _differences(trial, trial, settled, footprint(trial))}
+    made = (each for each in _differences(trial, trial, at, footprint(trial)) if not each.unstable and each.text not in later)
+    return certain_difference(trial, at) or next((each.text for each in made), "")
 
 
 def certain_difference(trial: Trial, until: int) -> str:
@@ -42,7 +53,10 @@ def ends_right(run: Trial, trial: Trial) -> bool:
 
 @fact
 def unneeded(trial: Trial) -> str:
-    """Why the controller's silence shows nothing, in words: it never wrote, and did not in every fault-free run either. Empty when
-    it wrote, or falls silent only here."""
+    """Why how it ends shows nothing, in words: the controller never wrote, and did not in every fault-free run either; or it writes
+    nothing but status, which is no state. Empty when it wrote, or falls silent only here."""
     works = is_compared(trial) and not any(in_references(trial, lambda run: run.idle))
-    return "" if works else trial.idle
+    if not works and trial.idle:
+        return trial.idle
+    state = footprint(trial).state
+    return "" if state.counted or state.paths else "it writes nothing but status, which honest-status judges"

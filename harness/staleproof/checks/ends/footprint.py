@@ -4,7 +4,11 @@ The rest of an end is somebody else's: what companions make of its objects (revi
 claims), what users and competitors write, what the API server puts there later. It is left out by what the controller's own commits
 changed, and not by names of kinds. A create writes every field of the object; a delete writes that it is there no more, and who
 sets or removes finalizers says how long it is there. Fields are those of a resource, whichever object it was: what a controller
-wrote to one of them it might have written to another.
+wrote to one of them it might have written to another. How many objects there are is its own matter for each kind of owner: a
+controller that makes pods for a Widget has no hand in the pods of a ReplicaSet.
+
+A status is a report and no state (`state`): what it says is held against the objects that it is about (`ends.counts`,
+`ends.conditions`).
 """
 
 from collections import defaultdict
@@ -12,13 +16,34 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
+from typing import NamedTuple, Protocol
 
 from staleproof.checks.but_for import in_references
+from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history.flatten import changed_fields, without_items
 from staleproof.core.history.provenance import Commit
+from staleproof.core.operator.ownership import owner_of
+from staleproof.core.plan.manifest import Manifest
 
 _FINALIZERS = ("metadata.finalizers", "metadata.finalizers#", "metadata.finalizers[]")
+
+
+class Compared(Protocol):
+    """What of an end is compared with the references'."""
+
+    def counts(self, role: Role) -> bool:
+        """Whether the number of objects of a role is."""
+
+    def has(self, resource: str, path: str) -> bool:
+        """Whether this field of such objects is."""
+
+
+class Counted(NamedTuple):
+    """Objects of a resource that an object of this kind owns; empty: that nobody owns."""
+
+    resource: str
+    owner_kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +51,16 @@ class Footprint:
     """What was written.
 
     Attributes:
-        counted: the resources of which the controller created or deleted objects, or set finalizers.
+        counted: of what the controller created or deleted objects, or set finalizers or the owner.
         paths: by resource, the fields that it wrote, without the numbers of items.
     """
 
-    counted: Set[str] = frozenset()
+    counted: Set[Counted] = frozenset()
     paths: Mapping[str, Set[str]] = field(default_factory=dict)
+
+    def counts(self, role: Role) -> bool:
+        """Whether it has a hand in how many objects of the role there are."""
+        return Counted(role.resource, role.owner.partition("/")[0].partition(" ")[0]) in self.counted
 
     def has(self, resource: str, path: str) -> bool:
         """Whether it wrote this field of any such object."""
@@ -40,6 +69,17 @@ class Footprint:
     def __or__(self, other: "Footprint") -> "Footprint":
         paths = {each: {*self.paths.get(each, ()), *other.paths.get(each, ())} for each in self.paths.keys() | other.paths.keys()}
         return Footprint(self.counted | other.counted, paths)
+
+    @property
+    def state(self) -> "Footprint":
+        """Without what it only reports."""
+        paths = {of: {path for path in written if not is_status(path)} for of, written in self.paths.items()}
+        return Footprint(self.counted, {of: written for of, written in paths.items() if written})
+
+
+def is_status(path: str) -> bool:
+    """Whether a field is part of a status."""
+    return path == "status" or path.startswith(("status.", "status["))
 
 
 def _begins_or_ends(commit: Commit) -> bool:
@@ -51,13 +91,20 @@ def _begins_or_ends(commit: Commit) -> bool:
 @fact
 def own_footprint(trial: Trial) -> Footprint:
     """Of this run alone."""
-    counted, paths = set[str](), defaultdict[str, set[str]](set)
+    counted, paths = set[Counted](), defaultdict[str, set[str]](set)
     for commit in trial.commits:
         if commit.by is not None:
             resource, changed = commit.entry.resource, changed_fields(commit.before or {}, commit.entry.object, trial.namespace)
-            counted |= {resource} if _begins_or_ends(commit) or not changed.isdisjoint(_FINALIZERS) else set()
+            kinds = {_owner_kind(each) for each in (commit.before, commit.entry.object) if each is not None}
+            is_counted = _begins_or_ends(commit) or not changed.isdisjoint(_FINALIZERS) or len(kinds) > 1
+            counted |= {Counted(resource, kind) for kind in kinds} if is_counted else set()
             paths[resource] |= changed
     return Footprint(frozenset(counted), paths)
+
+
+def _owner_kind(manifest: Manifest) -> str:
+    owner = owner_of(manifest)
+    return str(owner["kind"]) if owner else ""
 
 
 @fact

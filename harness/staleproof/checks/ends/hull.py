@@ -9,7 +9,8 @@ Fields are masked that differ between the references, or between objects of one 
 (`instability`). Of a number in the status the range counts. What the same workload came to differently in fault-free runs is
 unstable: a difference there proves nothing.
 
-A verdict looks only at what the controller wrote itself (`footprint`); waiting for a trial to converge looks at everything.
+A verdict looks only at what the controller wrote itself, and not at what it reports (`footprint`); waiting for a trial to converge
+looks at everything.
 
 Divergence from Kubernetes: an object that is being deleted and has no finalizer counts as gone, because what is left to do (the
 grace period of a pod) is not the controller's; and so does what a garbage collector would take (`garbage`), and what is kept of
@@ -22,7 +23,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 
 from staleproof.checks.but_for import in_calm, in_references
-from staleproof.checks.ends.footprint import Footprint
+from staleproof.checks.ends.footprint import Compared
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
@@ -84,14 +85,14 @@ class Baseline:
         return next((difference.text for difference in self.differences(objects, namespace)), "")
 
     def differences(
-        self, objects: Iterable[tuple[str, Manifest]], namespace: str, own: Footprint | None = None
+        self, objects: Iterable[tuple[str, Manifest]], namespace: str, own: Compared | None = None
     ) -> Iterator[Difference]:
-        """Every role whose count, or first field whose value, is not like the references' end; of what is in the footprint `own`,
+        """Every role whose count, or first field whose value, is not like the references' end; of what is compared (`own`),
         if that is given."""
         state = group(without_garbage(list(objects), self.kinds), namespace, self.names)
         for role in sorted(self.counts.keys() | state.keys()):
             counts, found = self.counts.get(role, (0,)), len(state.get(role, ()))
-            if not min(counts) <= found <= max(counts) and (own is None or role.resource in own.counted):
+            if not min(counts) <= found <= max(counts) and (own is None or own.counts(role)):
                 yield Difference(_miscounted(role, self._kind(role, state), found, counts), "" in self.shaky.get(role, ()))
         for role in sorted(state):
             for flat in state[role]:
@@ -99,7 +100,7 @@ class Baseline:
                 if difference is not None and not self._stands_in(role, flat, own):
                     yield difference
 
-    def _stands_in(self, role: Role, found: Flat, own: Footprint | None) -> bool:
+    def _stands_in(self, role: Role, found: Flat, own: Compared | None) -> bool:
         """Whether the object is as one of another role: of the same owner and resource, and with a name that differs in its last
         part only."""
         for other in self.values:
@@ -115,7 +116,7 @@ class Baseline:
         there = list(self.values.get(role, {}).get("kind", {}).values())
         return str(next((kind for kind in (*here, *there) if kind), role.resource)).lower()
 
-    def _field(self, role: Role, found: Flat, masks: Mapping[Role, frozenset[str]], own: Footprint | None) -> Difference | None:
+    def _field(self, role: Role, found: Flat, masks: Mapping[Role, frozenset[str]], own: Compared | None) -> Difference | None:
         """The first field that no reference ended with, and that is not masked."""
         values, orders = self.values.get(role, {}), _orders(found)
         for path in sorted(found.keys() | values.keys()) if values else ():

@@ -2,24 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 
-from staleproof.checks.but_for import in_alike
-from staleproof.checks.ends.convergence import certain_difference, converged, differences, unneeded
+from staleproof.checks.but_for import in_alike, in_references, is_compared
+from staleproof.checks.deeds.rounds import most_rounds, rounds
+from staleproof.checks.ends.convergence import certain_difference, converged, differences, owed, unneeded
 from staleproof.checks.ends.rest import is_restless, rest
 from staleproof.checks.facts.attribution import Standstill, seconds_to_effect, waits
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.recovery_budget import silence, usual_pauses
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import sleep_after, stimuli
+from staleproof.checks.facts.usability import reference_trouble
 from staleproof.checks.facts.wording import listing, short_name
 from staleproof.checks.requirement import SEED, Requirement
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Suspicion
+from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Severity, Suspicion
 from staleproof.core.fault import Effect
+from staleproof.core.history.change import LOOKS
 from staleproof.core.history.entry import Answered, Competed, Entry, Refused, Stalled, Started, StepBegan, Stopped
 from staleproof.core.plan.step import Rest
 from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS, LONG_HOLD_SECONDS, SHOWS_RETRIES_SECONDS
 from staleproof.core.wording import plural
 
+_TOLD = 3
 MOST_PER_SECOND, FALLS_BY = 3.0, 0.5
 OTHER_REASONS: frozenset[Effect] = frozenset({"competes", "disconnects", "loses", "rejects", "slows"})
 
@@ -113,7 +117,7 @@ BACKS_OFF = Requirement(
 
 
 def settles(trial: Trial) -> Iterator[Said]:
-    """Stop changing things once converged, also when everything is reconciled again.
+    """Stop changing things once converged, also when everything is reconciled again, and not make and remove the same in between.
 
     After the trial has settled the controller is made to list its primaries again, without any change; and again, if it then
     changes something. What counts, and when nothing is known, is told by `ends.rest`; a write that changes nothing, or nothing but
@@ -121,12 +125,16 @@ def settles(trial: Trial) -> Iterator[Said]:
 
     1. goes on: it changes something each time that it looks, three times at least;
     2. goes back: it takes back what it has changed, or what was there, and makes it anew: what it deleted it creates, what it
-       created it deletes, a value that it changed it returns.
+       created it deletes, a value that it changed it returns;
+    3. goes round, at any time: within one step it made and removed objects of one role one after the other, three times more often
+       at least than any fault-free run of the workload did in all its steps (`deeds.rounds`), be they woken as often, or as slow.
+       What came of it may be right.
 
-    Neither is progress. A controller that waits for something outside, and asks for it when it looks, may change something each
+    None of it is progress. A controller that waits for something outside, and asks for it when it looks, may change something each
     time that it has come further, and then no more.
     """
     found = rest(trial)
+    yield from _goes_round(trial)
     if is_restless(trial):
         what = "after it had settled and nothing had changed"
         yield found.told(found.changing, trial, what=what, though="though nothing had changed")
@@ -136,6 +144,24 @@ def settles(trial: Trial) -> Iterator[Said]:
         yield from found.doubt
 
 
+def _goes_round(trial: Trial) -> Iterator[Finding]:
+    """What it made and removed over and over, beyond all fault-free runs."""
+    often = [each for each in rounds(trial) if len(each.objects) >= LOOKS]
+    if not often or not is_compared(trial) or reference_trouble(trial):
+        return
+    for each in often:
+        usual = max(in_references(trial, lambda run: most_rounds(run).get(each.role, 0)))  # noqa: B023  # asked at once
+        if len(each.objects) >= usual + LOOKS:
+            times = f"{len(each.objects)} times within {each.seconds(trial):.1f} s"
+            because = (
+                f"it made and removed a {each.kind} {times}, one after the other; fault-free runs did so {usual} times at most"
+            )
+            told = [child.creator.index for child in each.objects[:_TOLD] if child.creator is not None]
+            told += [child.deleter.index for child in each.objects[:_TOLD] if child.deleter is not None]
+            severity: Severity = "restless" if each.goes_on(trial) else "transient"
+            yield Finding(because, tuple(sorted({*trial.faults_open_at(told[0]), *told})), severity=severity, basis="surplus")
+
+
 SETTLES = Requirement(
     slug="settles",
     must="The controller MUST stop changing things once converged, also when everything is reconciled again.",
@@ -143,9 +169,9 @@ SETTLES = Requirement(
     source=f"{SEED}, section Fast and offline reconciliation",
     faults=(),
     remedy="compare before writing: a reconciliation that finds nothing to change changes nothing",
-    severity="stuck",
+    severity="restless",
     kind="pace",
-    wrong="changes that go on, or back, at rest",
+    wrong="changes that go on, or back, at rest, or the same made and removed over and over",
     check=settles,
     needs_references=False,
     needs_end=True,
@@ -184,7 +210,7 @@ def recovers_in_bounded_time(trial: Trial) -> Iterator[Said]:
 def _slept(trial: Trial, opened: int, closed: int, caught_up: int) -> Iterator[Said]:
     """Of the last thing that was kept from it, and was shown at `caught_up`."""
     _, settled = trial.usual_ending
-    left, sleep = certain_difference(trial, caught_up + 1), sleep_after(trial, caught_up, settled)
+    left, sleep = owed(trial, caught_up + 1, settled), sleep_after(trial, caught_up, settled)
     held, waited = trial.at(closed) - trial.at(opened), trial.at(sleep.until) - trial.at(caught_up)
     pause = max(usual_pauses(trial))
     too_short = f"a hold of {held:.1f} s is too short to send a controller to sleep"

@@ -14,17 +14,23 @@ from staleproof.checks.deeds.claims import (
 )
 from staleproof.checks.deeds.lapses import Lapse, acts_first, ends_with_newest, left_behind, unacted_claims, wrong_claims
 from staleproof.checks.deeds.skips import excused_skips, untrue_metrics, was_kept_behind
+from staleproof.checks.ends.conditions import misreports, otherwise, types
+from staleproof.checks.ends.counts import Miscount, counts, miscounts, uncounted
+from staleproof.checks.ends.footprint import is_status
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.facts.skip_metrics import SKIPS
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name
-from staleproof.checks.requirement import HIDDEN, Requirement
+from staleproof.checks.requirement import HIDDEN, LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.checks.view.life import view, withheld_between
 from staleproof.core.history.entry import FaultFired, Metrics, Released, StepEnded
+from staleproof.core.history.flatten import changed_fields
+
+_TOLD = 3
 
 
 def honest_observed_generation(trial: Trial) -> Iterator[Said]:
@@ -171,6 +177,93 @@ HONEST_READY = Requirement(
     wrong="Ready said of a generation whose children are not there",
     reasons=("hidden",),
     check=honest_ready,
+)
+
+
+def honest_status(trial: Trial) -> Iterator[Said]:
+    """End with a status that is true of the objects as they are.
+
+    A status is a report. It is held against what is there when the trial has settled and when it ends, and has to be wrong both
+    times:
+
+    1. *a count*: a number that was the number of some objects at the end of every fault-free step, with three different values at
+       least, and is not now (`ends.counts`);
+    2. *by type*: a condition, a phase, or whether it is ready, that no fault-free run ended with, where all but what the controller
+       reports is as one of these left it (`ends.conditions`).
+
+    Not judged: messages, reasons, times, lists, numbers that fit no count, conditions that are a history or of a type that not
+    every fault-free run has. They tell of the way, and no two runs go the same. Nor what `honest-ready` and
+    `honest-observed-generation` find: that is one fault, and theirs to tell.
+
+    A controller that writes nothing but status has no other end.
+    """
+    _, settled = trial.ending
+    fired = trial.first(FaultFired)
+    if fired is None:
+        yield NotExercised("no fault touched the controller")
+        return
+    found = [*_miscounted(trial, fired, settled), *_misreported(trial, fired, settled)]
+    if found and any(isinstance(said, Finding) for rule in (honest_ready, honest_observed_generation) for said in rule(trial)):
+        yield NotExercised("it reported a generation that it does not stand for, which another requirement tells")
+        return
+    yield from found
+    if not counts(trial) and not types(trial).fields:
+        others = ", ".join(number.path for number in uncounted(trial)[:_TOLD])
+        yield NotExercised(f"its status says nothing that can be held against the objects{others and f' ({others} fits no count)'}")
+    elif not counts(trial) and (other := otherwise(trial, settled)):
+        yield NotExercised(f"there is something else to report on than at the end of fault-free runs: {other}")
+    elif not any(commit.index > fired for commit in trial.commits):
+        yield NotExercised("nothing that it could report on changed once a fault had touched it")
+
+
+def _miscounted(trial: Trial, fired: int, settled: int) -> Iterator[Finding]:
+    """The counts that are wrong when it has settled and when it ends."""
+    before = {each.key for each in miscounts(trial, settled)}
+    for each in miscounts(trial, len(trial.entries)):
+        if each.key in before:
+            yield Finding(_in_words(each), _told_by(trial, fired, settled, each.uid), basis="unfinished")
+
+
+def _in_words(wrong: Miscount) -> str:
+    of = wrong.manifest
+    said = "is not set" if wrong.said is None else f"is {wrong.said}"
+    return (
+        f"{str(of.get('kind', '')).lower()}/{of['metadata']['name']}: {wrong.number.path} {said}, and {wrong.there}; "
+        f"without faults it was their number at the end of every step ({wrong.spread} different ones)"
+    )
+
+
+def _misreported(trial: Trial, fired: int, settled: int) -> Iterator[Finding]:
+    """What is said by type that no fault-free run says of the same, when it has settled and when it ends."""
+    before = {each.text for each in misreports(trial, settled)}
+    for each in misreports(trial, len(trial.entries)):
+        if each.text in before:
+            because = f"{each.text}, and all that it reports on is as they left it"
+            yield Finding(because, _told_by(trial, fired, settled), basis="unfinished")
+
+
+def _told_by(trial: Trial, fired: int, settled: int, uid: str = "") -> tuple[int, ...]:
+    """The fault, the last status that the controller wrote since, of that object or of any primary, and the end."""
+    own = [each for each in trial.commits if each.by is not None and each.before is not None and each.by.index > fired]
+    told = [each for each in own if each.entry.uid == uid or (not uid and each.entry.resource in trial.primaries)]
+    last = [each for each in told if any(map(is_status, changed_fields(each.before or {}, each.entry.object)))][-1:]
+    asked = [each.by.index for each in last if each.by is not None]
+    return tuple(sorted({fired, *asked, *(each.index for each in last), settled}))
+
+
+HONEST_STATUS = Requirement(
+    slug="honest-status",
+    must="The controller MUST end with a status that is true of the objects as they are.",
+    level="provisional",
+    source="API conventions, Spec and Status: the status is the current state, as last observed, and can be rebuilt by observation",
+    faults=(*LATE, *STREAMS, "Expire", "Coalesce", "Reject", "Compete", "LoseAnswer", *RESTARTS),
+    remedy="count and compare what the caches show at each look, instead of adding to what the status said before, and write "
+    "the status whenever it differs from the newest one: what only seems to be there already, in an old copy, stays wrong",
+    severity="misreported",
+    kind="end",
+    wrong="a count or a condition at the end that is not so",
+    check=honest_status,
+    needs_end=True,
 )
 
 

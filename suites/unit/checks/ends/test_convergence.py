@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.checks.ends.convergence import certain_difference, converged, differences
+from staleproof.checks.ends.convergence import certain_difference, converged, differences, owed, unneeded
 from staleproof.core.history.entry import Ended
 
 from ..rule_cases import ONE_POD
@@ -47,3 +47,21 @@ def test_what_the_references_do_not_agree_on_is_no_certain_difference() -> None:
     ]
     assert certain_difference(trial, end) == ""
     assert certain_difference(beside(cut().stuck()), end) == ONE_POD
+
+
+def test_a_status_that_it_wrote_itself_in_the_end_was_still_owed_before() -> None:
+    late = beside(right_later())
+    reported = beside(Script(SEVER).pair().released().updates("w", status={"ready": 1}).updates("w", status={"ready": 2}))
+    wrote = len(reported.entries) - 8
+
+    assert owed(late, len(late.entries), len(late.entries)) == ""
+    assert any("status.ready" in owed(reported, at, len(reported.entries)) for at in range(wrote, len(reported.entries)))
+    assert owed(beside(cut().stuck()), 10, 10).startswith("widget/w is missing") or owed(beside(cut().stuck()), 40, 40)
+
+
+def test_where_nothing_but_status_is_written_the_end_shows_nothing() -> None:
+    def reports(script: Script) -> Script:
+        return script.step(1, "apply").applied("w").updates("w", status={"ready": 2})
+
+    assert unneeded(beside(reports(Script(SEVER)), reports)) == "it writes nothing but status, which honest-status judges"
+    assert unneeded(beside(Script(SEVER).pair())) == ""

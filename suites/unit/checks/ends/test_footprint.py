@@ -1,7 +1,8 @@
 """What the controller wrote itself, and so what its end is compared in."""
 
 from staleproof.checks.ends.convergence import differences
-from staleproof.checks.ends.footprint import Footprint, footprint, own_footprint
+from staleproof.checks.ends.footprint import Counted, Footprint, footprint, own_footprint
+from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial
 
 from ..script import WIDGETS, Script, beside, trial
@@ -16,7 +17,7 @@ def settings(script: Script, *, extra: bool = False) -> Script:
 def test_a_create_writes_everything_and_an_update_what_it_changes() -> None:
     found = own_footprint(Trial(settings(trial()).ends()))
 
-    assert found.counted == {"configmaps"}
+    assert found.counted == {Counted("configmaps", "Widget")}
     assert found.has("configmaps", "data.k")
     assert found.has(WIDGETS, "status.ready")
     assert not found.has(WIDGETS, "spec")
@@ -46,13 +47,58 @@ def test_objects_that_companions_make_are_not_counted() -> None:
     found = beside(settings(trial()), accompanied)
 
     assert differences(found, len(found.entries)) == []
-    assert own_footprint(found).counted == {"configmaps"}
+    assert own_footprint(found).counted == {Counted("configmaps", "Widget")}
+
+
+def test_the_pods_of_another_owner_are_not_its_own() -> None:
+    def deployed(script: Script) -> Script:
+        script.applied("w").creates("p", generated="").creates("d", resource="deployments.apps", generated="")
+        return script.made("rs", "replicasets.apps", owner="").made("rs-1", owner="rs").made("rs-2", owner="rs")
+
+    found = beside(deployed(trial()).removed("rs-2").made("rs-3", "replicasets.apps", owner=""), deployed)
+
+    assert differences(found, len(found.entries)) == []
+    assert footprint(found).counts(Role("Widget/w", "pods", "w-"))
+    assert not footprint(found).counts(Role("ReplicaSet/rs", "pods", "rs-"))
+
+
+def test_what_companions_write_to_the_status_of_its_own_is_not_compared() -> None:
+    """The replicas of a StatefulSet, its claims, its revisions."""
+
+    def stateful(script: Script, replicas: int = 2) -> Script:
+        script.applied("w").creates("s", resource="statefulsets.apps", generated="", spec={"replicas": 2})
+        script.applied("s", "statefulsets.apps", status={"replicas": replicas, "updateRevision": f"s-{replicas}"})
+        script.made("s-1", "controllerrevisions.apps", owner="")
+        for number in range(replicas):
+            script.made(f"data-s-{number}", "persistentvolumeclaims", owner="")
+        return script
+
+    found = beside(stateful(trial(), 1), stateful)
+
+    assert differences(found, len(found.entries)) == []
+
+
+def test_what_it_reports_itself_is_no_state() -> None:
+    found = beside(settings(trial()).updates("w", status={"ready": 7}), settings)
+
+    assert footprint(found).has(WIDGETS, "status.ready")
+    assert not footprint(found).state.has(WIDGETS, "status.ready")
+    assert differences(found, len(found.entries)) == []
+
+
+def test_a_child_that_is_given_another_owner_is_counted_with_both() -> None:
+    def lets_go(script: Script) -> Script:
+        script.applied("w").creates("p")
+        metadata = {key: value for key, value in script._objects["pods", "p"]["metadata"].items() if key != "ownerReferences"}
+        return script.updates("p", "pods", subresource="", metadata=metadata)
+
+    assert own_footprint(Trial(lets_go(trial()).ends())).counted == {Counted("pods", ""), Counted("pods", "Widget")}
 
 
 def test_footprints_are_joined() -> None:
-    one, other = Footprint(frozenset({"pods"}), {"pods": {"spec"}}), Footprint(frozenset(), {"pods": {"status"}})
+    one, other = Footprint(frozenset({Counted("pods", "")}), {"pods": {"spec"}}), Footprint(frozenset(), {"pods": {"status"}})
 
-    assert (one | other).counted == {"pods"}
+    assert (one | other).counted == {Counted("pods", "")}
     assert (one | other).has("pods", "status")
     assert (one | other).has("pods", "spec")
 
@@ -65,5 +111,5 @@ def test_who_sets_finalizers_says_how_long_an_object_is_there() -> None:
 
     found = beside(guarded(trial()), lambda script: guarded(script).removed("w", WIDGETS))
 
-    assert WIDGETS in footprint(found).counted
+    assert Counted(WIDGETS, "") in footprint(found).counted
     assert [each.text for each in differences(found, len(found.entries))] == ["widget/w is there, fault-free runs ended without it"]

@@ -1,12 +1,13 @@
 """settles: whom it accuses, whom it does not, and when it knows nothing."""
 
+from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.pace import SETTLES
 from staleproof.core.fault import Reject
 from staleproof.core.history.entry import Ended, Opened
 from staleproof.core.history.provenance import LEADER
 
-from ...rule_cases import verdicts
-from ...script import WIDGETS, Script, losing, trial
+from ...rule_cases import Cases, verdicts
+from ...script import WIDGETS, Script, beside, losing, trial
 
 NOT_AGAIN = (
     "NOT_EXERCISED: the controller did not list its primaries again after it had settled, because the plan does not tell it to"
@@ -77,6 +78,30 @@ def looks(times: int) -> Script:
     return script
 
 
+def over_and_over(script: Script, times: int) -> Script:
+    """It makes a request and throws it away, so many times in one step."""
+    script.step(1, "apply").applied("w", spec=1)
+    for number in range(times):
+        script.creates(f"w-r{number}", resource="configmaps").deletes(f"w-r{number}", resource="configmaps")
+    return script.idle(1).step(2, "touch")
+
+
+def once(script: Script) -> Script:
+    return over_and_over(script, 1)
+
+
+def ended(times: int) -> Script:
+    return over_and_over(trial(), times).rests(20).released().settled().resynced()
+
+
+def round_and_round(times: int) -> str:
+    seconds = (times - 1) * 0.8
+    return (
+        f"FAIL: it made and removed a configmap of widget/w {times} times within {seconds:.1f} s, one after the other; "
+        "fault-free runs did so 1 times at most"
+    )
+
+
 CASES = {
     "writes the same status again, which is a cost": (again().updates("w"), "PASS"),
     "changes something": (again().updates("w", status=2).creates("w-b").deletes("w-b"), late(3, f"update {WIDGETS}/w")),
@@ -136,3 +161,26 @@ CASES = {
 
 
 test_verdict = verdicts(SETTLES, CASES)
+
+
+ROUNDS: Cases = {
+    "goes round": (beside(ended(18), once), round_and_round(18)),
+    "as often as needed": (beside(ended(4), once), round_and_round(4)),
+    "a little more often than usual": (beside(ended(3), once), "PASS"),
+    "as often as without faults, too": (beside(ended(5), lambda script: over_and_over(script, 3)), "PASS"),
+    "nobody knows how often is usual": (ended(18), "PASS"),
+    "at one time": (
+        beside(done(trial()).creates("w-b", "w-c", "w-d").deletes("w-b", "w-c", "w-d").settled().resynced(), done),
+        "PASS",
+    ),
+}
+
+test_rounds = verdicts(SETTLES, ROUNDS)
+
+
+def test_it_is_restless_as_long_as_it_goes_on() -> None:
+    def severity(script: Script) -> list[str]:
+        return [each.severity for each in verdict_of(SETTLES, beside(script, once)).findings]
+
+    assert severity(ended(6)) == ["transient"]
+    assert severity(over_and_over(trial(), 6).released().settled(ok=False).adds(Ended)) == ["restless"]

@@ -109,7 +109,10 @@ CASES: Cases = {
     ),
     "another life would not have heard it anyway": (lost().dies(1).lives_again(past={"pods": {}}).creates("w-d"), "INCONCLUSIVE"),
     "a conflict with itself is no harm": (beside(lost_report(), reported), "NOT_EXERCISED"),
-    "who creates nothing may give up over a status": (beside(lost_bare_report(), bare_report), "PASS"),
+    "nothing but a status": (
+        beside(lost_bare_report(), bare_report),
+        "NOT_EXERCISED: it writes nothing but status, which honest-status judges",
+    ),
     "another fault may explain the end": (
         touched(begun("w-a").fires(1).idle(1)).released().passes(100),
         f"INCONCLUSIVE: it did not converge ({ONE_POD}), but Hold fired, too, and may explain that",

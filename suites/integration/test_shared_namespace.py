@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from staleproof.core.fault import HoldStream, Window
+from staleproof.core.fault import HoldStream, Restart, Window
 from staleproof.core.history.entry import Asked, Broke, Committed, FaultFired, Listed, Opened, Settled
 from staleproof.core.history.history import History
 from staleproof.core.plan.manifest import Manifest
@@ -115,6 +115,17 @@ async def test_a_recreation_waits_until_the_predecessor_is_gone(player: Player) 
     assert not of(history, Broke)
     assert made(history, WIDGETS) == ["sample", "sample"]
     assert len(made(history, PODS)) == 2 * WIDGET["spec"]["replicas"]
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_faults_of_a_recreation_open_when_the_predecessor_is_gone(player: Player) -> None:
+    await player.use(fixture("slow_to_part", "mindful", LOOP_SECONDS="4"))
+    goes, comes = Delete(target=target(WIDGET)), Apply(object=WIDGET)
+    down = Restart(stays_down=True, window=Window(3, 4))
+    history = await player.play(plan(comes, goes, comes, Touch(target=target(WIDGET)), faults=(down,)))
+
+    assert not of(history, Broke)
+    assert made(history, WIDGETS) == ["sample", "sample"]
 
 
 @pytest.mark.asyncio(loop_scope="module")

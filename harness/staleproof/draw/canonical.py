@@ -177,6 +177,13 @@ def death(observed: Observed, *, rests: float = TERMINATING_SECONDS) -> Workload
     )
 
 
+def ending(observed: Observed) -> list[Written]:
+    """What the controller writes in `death` from the deletion of the primary until it is made anew: its finalizer may go later than
+    in the step that deletes it."""
+    died = death(observed)
+    return [each for each in observed.death if died.deletes <= each.step < died.returns]
+
+
 def is_update(observed: Observed, steps: Sequence[Step], each: Written) -> bool:
     """Whether it is a write, in one of these steps, of what was there before: a patch of a child may have created it, unless the
     primary was changed for it."""

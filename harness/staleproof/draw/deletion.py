@@ -16,7 +16,7 @@ from staleproof.core.fault import (
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.step import Apply, Recreate, Remove, Touch
 from staleproof.core.times import UNSEEN_SECONDS
-from staleproof.draw.canonical import appear, death, hidden_creates, patient, removal, slow_to_start
+from staleproof.draw.canonical import appear, death, ending, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past, unseen_end
 from staleproof.draw.incidents.single import in_step
@@ -83,7 +83,7 @@ def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def unseen_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Delete the primary, and hide that its children are gone."""
     ended = removal(observed)
-    gone = [each for each in observed.death if (each.step, each.verb, each.subresource) == (ended.deletes, "delete", "")]
+    gone = dict.fromkeys(each.resource for each in ending(observed) if (each.verb, each.subresource) == ("delete", ""))
     return (
         Draft(
             f"hide own deletes of {resource} when the primary is deleted",
@@ -91,7 +91,7 @@ def unseen_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
             ended.steps,
             aims=_GONE,
         )
-        for resource in profile.some(each.resource for each in gone if each.resource in observed.watched)
+        for resource in profile.some(each for each in gone if each in observed.watched)
     )
 
 
@@ -99,16 +99,16 @@ def unseen_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def rejected(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Reject what it does to finish a deletion, again and again."""
     ended = removal(observed)
-    todo = [each for each in observed.death if each.step == ended.deletes and not each.subresource]
+    todo = dict.fromkeys((each.verb, each.resource) for each in ending(observed) if not each.subresource)
     window = Window(from_step=ended.deletes)
     return (
         Draft(
-            f"reject every {each.verb} of {each.resource} when the primary is deleted",
-            [Reject(resource=each.resource, verb=each.verb, subresource="", times=None, window=window)],
+            f"reject every {verb} of {resource} when the primary is deleted",
+            [Reject(resource=resource, verb=verb, subresource="", times=None, window=window)],
             ended.steps,
             aims=_GONE,
         )
-        for each in profile.some(sorted(todo, key=lambda each: each.verb != "delete"))
+        for verb, resource in profile.some(sorted(todo, key=lambda each: each[0] != "delete"))
     )
 
 

@@ -61,6 +61,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "careless_blueprint": "no-duplicate-create",
     "blocking_hosted": "isolates-objects",
     "doubling_resident": "no-duplicate-create",
+    "forgetful": "name-reuse",
 }
 
 

@@ -83,3 +83,13 @@ def test_the_terminating_primary_is_shown_to_who_keeps_a_finalizer_and_reads_the
     assert (keeps.window, keeps.holds) == (Window(died.deletes, died.deletes + 1), HeldState("terminating", died.deletes + 1))
     assert list(deletion.terminating(widgets(), STANDARD)) == []
     assert list(deletion.terminating(replace(of, keeps_finalizer=False), STANDARD)) == []
+
+
+def test_a_finalizer_may_go_later_than_in_the_step_that_deletes_its_object() -> None:
+    of = widgets()
+    died = death(of)
+    later = tuple(replace(each, step=died.deletes + 1) if each.step == died.deletes else each for each in of.death)
+    for family in (deletion.primary_returns, deletion.unseen_deletes, deletion.rejected):
+        drafts = [(each.title, list(each.faults)) for each in family(of, STANDARD)]
+        assert drafts
+        assert [(each.title, list(each.faults)) for each in family(replace(of, death=later), STANDARD)] == drafts

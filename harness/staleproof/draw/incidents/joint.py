@@ -28,7 +28,7 @@ from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.masking import SECRET
 from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch
 from staleproof.core.times import LAGS_SECONDS, LONG_SECONDS, OUTAGE_SECONDS
-from staleproof.draw.canonical import death, own_create
+from staleproof.draw.canonical import ending, own_create
 from staleproof.draw.incidents.forms import values
 from staleproof.draw.incidents.single import Faults, in_step, until
 from staleproof.draw.occasions import Occasions, numbered
@@ -99,8 +99,7 @@ def end_hidden(at: Occasions) -> Iterator[Faults]:
 def unseen_end(observed: Observed, step: int, release: Release) -> AnyFault:
     """Hide that the primary, which is deleted in this step, is gone, though not that it is to go: the controller may have to remove
     its finalizer first."""
-    deletes = death(observed).deletes
-    ends = [each for each in observed.death if (each.step, each.resource, each.subresource) == (deletes, observed.resource, "")]
+    ends = [each for each in ending(observed) if (each.resource, each.subresource) == (observed.resource, "")]
     verb = next((each.verb for each in ends if each.verb in ("update", "patch")), None)
     window = Window(from_step=step)
     if not observed.keeps_finalizer or verb is None:

@@ -23,7 +23,7 @@ from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import encode as encode_plan
-from staleproof.core.plan.step import Apply, describe
+from staleproof.core.plan.step import Apply, Step, describe
 from staleproof.core.times import (
     AT_MOST_NEEDED_SECONDS,
     DEPARTURE_SECONDS,
@@ -264,6 +264,7 @@ class _Run:
     async def _step(self, number: int) -> None:
         plan, step, lasts = self._spec.plan, self._spec.plan.steps[number - 1], self._spec.lasts
         shown_later = {fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot | StaleRead)}
+        stays = await self._stays(step, number)
         revision = await self._environment.api.revision() if number in shown_later else None
         await self._proxy.begin_step(number, revision=revision)
         await self._process_faults.settled()
@@ -271,12 +272,14 @@ class _Run:
         self._activity.begin_step(began)
         self._bus.take(StepBegan(at=began, step=number, does=describe(step)))
         try:
+            if stays is not None:
+                raise stays
             if not self._is_unserved:
                 await self._workload.do(step, number)
         except Vanished as err:
             self._did_not_do(str(err))
         except StillThere as err:
-            self._environment.lives.keeps_primaries |= departure_seconds(plan, number) == DEPARTURE_SECONDS
+            self._environment.lives.keeps_primaries |= err.waited == DEPARTURE_SECONDS
             self._did_not_do(str(err))
         except Unserved as err:
             self._is_unserved = True  # what comes after this step would be done to what is not there
@@ -289,8 +292,18 @@ class _Run:
         await self._readings.take()
         self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
-    def _departure_seconds(self, number: int) -> float:
-        return departure_seconds(self._spec.plan, number, is_known_to_stay=self._environment.lives.keeps_primaries)
+    async def _stays(self, step: Step, number: int) -> StillThere | None:
+        """Wait until the predecessor of what a step makes anew is gone, before the step and its faults begin; whether it stays."""
+        if isinstance(step, Apply) and not self._is_unserved:
+            try:
+                await self._workload.departed(step, number, self._departure_seconds(number, has_begun=False))
+            except StillThere as err:
+                return err
+        return None
+
+    def _departure_seconds(self, number: int, *, has_begun: bool = True) -> float:
+        is_known = self._environment.lives.keeps_primaries
+        return departure_seconds(self._spec.plan, number, has_begun=has_begun, is_known_to_stay=is_known)
 
     def _did_not_do(self, why: str) -> None:
         """A step could not be done, and nobody is to blame for its plan: the trial proves nothing."""
@@ -462,14 +475,23 @@ class _Run:
                     await self._environment.api.delete(kind, namespace, name, now=True)
 
 
-def departure_seconds(plan: Plan, number: int, *, is_known_to_stay: bool = False) -> float:
-    """How long the predecessor of what a step makes anew may take to go; 0 where the plan wants it on its way out. Not long while a
-    fault is open that may keep it, or if one did not go in all that time before."""
-    if any(fault.holds is not None and fault.holds.at_step == number for fault in plan.faults):
+def departure_seconds(plan: Plan, number: int, *, has_begun: bool = True, is_known_to_stay: bool = False) -> float:
+    """How long the predecessor of what a step makes anew may take to go, before the step begins and then in it; 0: nobody waits.
+
+    Nobody does where the plan wants it on its way out; nor before the step while a fault is open that may keep it, because that may
+    close with the step. It is not long while one is open in the step, or if a predecessor has stayed for all that time before.
+    """
+    is_wanted = any(fault.holds is not None and fault.holds.at_step == number for fault in plan.faults)
+    is_kept = is_under_fault(plan, number if has_begun else number - 1)
+    if is_wanted or (is_kept and not has_begun):
         return 0.0
+    return KEPT_SECONDS if is_kept or is_known_to_stay else DEPARTURE_SECONDS
+
+
+def is_under_fault(plan: Plan, number: int) -> bool:
+    """Whether a fault that is more than a moment is open in this step."""
     windows = (fault.window for fault in plan.faults if fault.effects - MOMENTARY)
-    is_open = any(window.from_step <= number < (window.until_step or number + 1) for window in windows)
-    return KEPT_SECONDS if is_open or is_known_to_stay else DEPARTURE_SECONDS
+    return any(window.from_step <= number < (window.until_step or number + 1) for window in windows)
 
 
 def pause_seconds(plan: Plan, number: int) -> float:

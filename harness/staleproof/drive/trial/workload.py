@@ -44,7 +44,12 @@ one that answers and says no is "admission webhook … denied the request"."""
 
 
 class StillThere(Exception):
-    """What a step makes anew has not gone yet: what is applied now would be done to what is on its way out."""
+    """What a step makes anew has not gone yet: what is applied now would be done to what is on its way out. `waited`: for how many
+    seconds."""
+
+    def __init__(self, message: str, waited: float) -> None:
+        super().__init__(message)
+        self.waited = waited
 
 
 class Vanished(Exception):
@@ -147,7 +152,7 @@ class Workload:
             case Apply(object=manifest):
                 kind = await resource_type(manifest, self.api)
                 placed = self.placement.put(manifest)
-                await self._gone(kind, placed["metadata"]["name"], step, number)
+                await self.departed(step, number, self.departure_seconds(number))
                 self._wrote(kind, await self.api.apply(kind, self.namespace, placed))
             case Patch(target=target, patch=patch) | PatchStatus(target=target, patch=patch):
                 kind, subresource = await self._type(target), "status" if isinstance(step, PatchStatus) else ""
@@ -164,9 +169,11 @@ class Workload:
             case Rest(seconds=seconds):
                 await self.bus.until(lambda now: False, limit_seconds=seconds)
 
-    async def _gone(self, kind: ResourceType, name: str, step: Step, number: int) -> None:
-        """Wait for the end of one that is being deleted, so that another incarnation is applied. StillThere when it stays."""
-        limit_seconds, namespace = self.departure_seconds(number), self.namespace if kind.namespaced else ""
+    async def departed(self, step: Apply, number: int, limit_seconds: float) -> None:
+        """Wait for the end of what is being deleted and is to be made anew, so that another incarnation is applied; 0: not at all.
+        StillThere when it stays."""
+        kind = await resource_type(step.object, self.api)
+        namespace, name = self.namespace if kind.namespaced else "", self.placement.put(step.object)["metadata"]["name"]
         key = (kind.name, namespace, name)
         if not limit_seconds or key not in self.truth.objects:
             return
@@ -176,10 +183,8 @@ class Workload:
         uid = there["metadata"]["uid"]
         if not await self.bus.until(lambda now: self._uid(key) != uid, limit_seconds=limit_seconds):
             held = ", ".join(self.truth.objects.get(key, {}).get("metadata", {}).get("finalizers") or ())
-            raise StillThere(
-                f"step {number} ({describe(step)}): its predecessor was deleted and is still there after {limit_seconds:g} s"
-                + (f", kept by the finalizer {held}" if held else "")
-            )
+            told = f"step {number} ({describe(step)}): its predecessor was deleted and is still there after {limit_seconds:g} s"
+            raise StillThere(told + (f", kept by the finalizer {held}" if held else ""), limit_seconds)
 
     async def _now(self, kind: ResourceType, namespace: str, name: str) -> JSON | None:
         """The object as the API server has it; None if it is gone."""

@@ -54,3 +54,23 @@ def test_a_predecessor_is_waited_for_unless_the_plan_wants_it_there(
 ) -> None:
     plan = Plan(scenario="s", steps=(Lull(),) * 3, faults=tuple(faults))
     assert departure_seconds(plan, 2, is_known_to_stay=stays) == expected
+
+
+@pytest.mark.parametrize(
+    ("faults", "stays", "expected"),
+    [
+        ([], False, DEPARTURE_SECONDS),
+        ([], True, KEPT_SECONDS),
+        ([held(2, None)], False, DEPARTURE_SECONDS),  # it opens with the step
+        ([held(1, 2)], False, 0.0),  # it closes with the step
+        ([held(1, 3)], False, 0.0),
+        ([wanted(2)], False, 0.0),
+    ],
+)
+def test_a_predecessor_is_waited_for_before_the_faults_of_the_step_open(
+    faults: list[AnyFault],
+    stays: bool,  # noqa: FBT001
+    expected: float,
+) -> None:
+    plan = Plan(scenario="s", steps=(Lull(),) * 3, faults=tuple(faults))
+    assert departure_seconds(plan, 2, has_begun=False, is_known_to_stay=stays) == expected

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 
 from staleproof.checks.but_for import in_calm, in_references
 from staleproof.checks.ends.footprint import Compared
+from staleproof.checks.ends.totals import Range, Total, in_words, ranges, totals
 from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
@@ -40,6 +41,7 @@ from staleproof.core.wording import plural
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
 _MISSING = "<not set>"
+_OTHER_WORKLOADS = ("woken", "final", "slept")
 _LONG = 200
 Values = Mapping[str, object]
 """By their repr."""
@@ -66,6 +68,7 @@ class Baseline:
         orders: what was in their lists.
         shaky: the paths that differ between fault-free ends of the workload, or between objects of the role, or ever did so in the
             run; with "" the count.
+        totals: what the numbers in the specs of an owner's objects added up to.
         moves: the fields that move by themselves (`Settle.moves`), which are not compared.
         kinds: an owner of one of these that is not there is gone.
     """
@@ -75,6 +78,7 @@ class Baseline:
     masks: Mapping[Role, frozenset[str]] = field(default_factory=dict)
     orders: Mapping[Role, Sequence[Orders]] = field(default_factory=dict)
     shaky: Mapping[Role, frozenset[str]] = field(default_factory=dict)
+    totals: Mapping[Total, Range] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
     moves: Collection[str] = ()
     kinds: Collection[str] = ()
@@ -99,6 +103,13 @@ class Baseline:
                 difference = self._field(role, flat, self.masks, own)
                 if difference is not None and not self._stands_in(role, flat, own):
                     yield difference
+        yield from self._totals(state, own)
+
+    def _totals(self, state: Mapping[Role, Sequence[Flat]], own: Compared | None) -> Iterator[Difference]:
+        for total, value in totals(state).items():
+            usual = self.totals.get(total)
+            if usual and not usual.has(value) and (own is None or own.has(total.resource, total.path)):
+                yield Difference(in_words(total, value, usual), usual.unstable)
 
     def _stands_in(self, role: Role, found: Flat, own: Compared | None) -> bool:
         """Whether the object is as one of another role: of the same owner and resource, and with a name that differs in its last
@@ -170,7 +181,7 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
     counts, values, masks, orders, shaky = {}, {}, {}, {}, {}
     for role in sorted({role for _, end in ends for role in end}):
         flats = [end.get(role, ()) for _, end in ends]
-        plain = [end.get(role, ()) for reference, end in ends if reference.role not in ("woken", "final", "slept")]
+        plain = [end.get(role, ()) for reference, end in ends if reference.role not in _OTHER_WORKLOADS]
         paths = {path for found in flats for flat in found for path in flat}
         counts[role] = [len(found) for found in flats]
         counts[role] += {len(end.get(role, ())) for end in needed} - set(counts[role])
@@ -179,7 +190,10 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
         shaky[role] |= {""} if len(set(map(len, plain))) > 1 else set()
         masks[role] = differing([found for found in flats if found], paths) | shaky[role]
         orders[role] = [_orders(flat) for found in flats for flat in found]
-    return Baseline(counts, values, masks, orders, shaky, known, frozenset(trial.plan.settle.moves), kinds)
+    shaken = {Total(role.owner, role.resource, path) for role, paths in unstable.items() for path in paths}
+    plain_sums = [totals(end) for run, end in ends if run.role not in _OTHER_WORKLOADS]
+    sums = ranges([totals(end) for _, end in ends], plain_sums, shaken)
+    return Baseline(counts, values, masks, orders, shaky, sums, known, frozenset(trial.plan.settle.moves), kinds)
 
 
 def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:

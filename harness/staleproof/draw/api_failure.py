@@ -6,10 +6,11 @@ Each is about the kinds of requests that the controller was seen to make, in the
 import itertools
 from collections.abc import Iterable, Iterator
 
-from staleproof.core.fault import Expire, LoseAnswer, Reject, SlowAnswer, Window
+from staleproof.core.fault import Expire, HoldStream, LoseAnswer, Reject, SlowAnswer, Window
 from staleproof.core.operator.observed import Observed, Written
+from staleproof.core.plan.step import Heartbeat, Rest
 from staleproof.core.times import OUTAGE_SECONDS, SLOW_ANSWER_SECONDS
-from staleproof.draw.canonical import life, outage, own_updates, patient
+from staleproof.draw.canonical import appear, life, outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values
 from staleproof.draw.incidents.joint import refused
@@ -70,6 +71,26 @@ def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(f"somebody else edits it just before its first {_words(each)}", refused(at, each))
         for each in profile.more(_kinds(own_updates(observed)))
+    )
+
+
+@SCENARIO.family
+def outdated_copy(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """A child is touched unseen, and then the primary changes: the update of the child is refused while its copy is old."""
+    changes = observed.change
+    of = {
+        each.resource for each in own_updates(observed) if each.step == life(observed).changes and each.resource in observed.watched
+    }
+    return (
+        Draft(
+            f"one of {child.resource} is changed by another user unseen while the primary changes",
+            [HoldStream(resource=child.resource, window=Window(2))],
+            (appear(observed), Heartbeat(resource=child.resource), changes, Rest(seconds=OUTAGE_SECONDS)),
+            patient(observed),
+            aims=("settles", "converges-after-catch-up"),
+        )
+        for child in profile.more([each for each in observed.hideable if each.stays and each.resource in of])
+        if changes is not None
     )
 
 

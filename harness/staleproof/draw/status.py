@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from staleproof.core.fault import HoldStream, Window
 from staleproof.core.operator.observed import Observed
-from staleproof.draw.canonical import hidden_creates, life, news
+from staleproof.core.plan.step import Remove
+from staleproof.draw.canonical import appear, hidden_creates, life, news
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.occasions import life_events
 from staleproof.draw.profile import Profile
@@ -40,4 +41,21 @@ def hidden_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(f"own creates of {hide.resource} hidden while the primary changes", [hide], aims=aims)
         for hide in profile.some(hidden_creates(observed))
+    )
+
+
+@SCENARIO.family
+def hidden_report(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Its own reports are hidden from it while a child goes and is made again: does it take an old report for its newest?"""
+    reports = any((each.resource, each.subresource) == (observed.resource, "status") for each in observed.life)
+    hold = HoldStream(resource=observed.resource, window=Window(2))
+    children = [each for each in observed.hideable if each.stays] if reports and observed.resource in observed.watched else ()
+    return (
+        Draft(
+            f"own reports hidden while one of {child.resource} is deleted",
+            [hold],
+            (appear(observed), Remove(resource=child.resource)),
+            aims=("honest-status", "converges-after-catch-up"),
+        )
+        for child in profile.some(children)
     )

@@ -25,7 +25,7 @@ from staleproof.core.operator.observed import Changed, ChildKind, Observed, Writ
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import Plan, contradictions, decode, encode
-from staleproof.core.plan.step import Heartbeat, Patch, Rest, Resync, Step
+from staleproof.core.plan.step import Heartbeat, Patch, Remove, Rest, Resync, Step
 from staleproof.draw.canonical import Workload, death, life, replicas, turns
 from staleproof.draw.profile import PROFILES
 
@@ -254,7 +254,9 @@ def _brings(fault: AnyFault, plan: Plan, of: Observed) -> bool:
     within = _steps(plan, fault.window)
     changed = {each.resource for each in _writes(plan, of) if each.step in within and each.verb in ("create", "delete")}
     changed |= {each.resource for each in _writes(plan, of) if each.step in within and each.step == life(of).changes}
-    if any(not isinstance(plan.steps[step - 1], Rest | Heartbeat | Resync) for step in within):
+    done = [plan.steps[step - 1] for step in within]
+    changed |= {step.resource for step in done if isinstance(step, Heartbeat | Remove)}
+    if any(not isinstance(step, Rest | Heartbeat | Resync) for step in done):
         changed.add(of.resource)
     return any(fault.concerns(resource) for resource in changed & set(of.watched))
 

@@ -17,6 +17,7 @@ from staleproof.assess.store.run_folder import PLAN, RunFolder, decoded, whole, 
 from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Outcome
 from staleproof.core.history.history import is_history
+from staleproof.core.operator.prerequisite import without_payload
 from staleproof.core.plan.fingerprint import fingerprint, identity
 from staleproof.core.plan.plan import API_VERSION, Plan, PlanError, PlanShapeError
 from staleproof.core.plan.plan import decode as decode_plan
@@ -77,18 +78,22 @@ def keep_crash(root: Path, result: Result, *, replayed: Collection[Path] = ()) -
 
 def outcome_of(found: Found, result: Result) -> Replayed:
     """What running it again shows: it is fixed when every requirement that it had violated passes under its faults, and nothing
-    else fails. Where nothing was put to the test, nothing is known."""
+    else fails. Where nothing was put to the test, or the controller may have waited for a payload that nobody has, nothing is
+    known."""
     if result.failures:
         return "still fails"
-    tried = bool(result.fired) or not result.plan.faults
+    tried = (bool(result.fired) or not result.plan.faults) and not without_payload(result.plan.before)
     passed = _passed(result).issuperset(found.requirements) if found.requirements else _is_without_fault(result)
     return "fixed" if tried and passed else "inconclusive"
 
 
 def why_unknown(found: Found, result: Result) -> list[str]:
-    """Why an inconclusive replay does not show whether it is fixed: the faults that did nothing, and what was not seen to pass."""
+    """Why an inconclusive replay does not show whether it is fixed: the payloads that nobody has, the faults that did nothing,
+    and what was not seen to pass."""
     wanted = found.requirements or result.plan.aims
-    silent = [f"{fault.outcome}: {fault}" for fault in result.faults if fault.outcome != "fired"]
+    lacking = ", ".join(without_payload(result.plan.before))
+    masked = [f"{lacking}: the payload is not written down, and the controller may need it"] if lacking else []
+    silent = masked + [f"{fault.outcome}: {fault}" for fault in result.faults if fault.outcome != "fired"]
     doubts = [each for each in result.verdicts if each.outcome is Outcome.INCONCLUSIVE or each.requirement in wanted]
     return silent + [f"{each.requirement}: {each.why}" for each in doubts if each.outcome is not Outcome.PASS]
 

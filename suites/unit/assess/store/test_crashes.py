@@ -14,6 +14,7 @@ from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history.entry import FaultFired
 from staleproof.core.plan.fingerprint import fingerprint, identity
+from staleproof.core.plan.masking import Placeholders
 from staleproof.core.plan.plan import Subject, encode
 from staleproof.errors import SetupError, UsageError
 
@@ -266,6 +267,16 @@ def test_what_a_replay_shows(guilty: Result, innocent: Result) -> None:
     assert outcome_of(found, replace(innocent, verdicts=unknown)) == "inconclusive"
     assert outcome_of(replace(found, requirements=()), replace(innocent, verdicts=unknown)) == "inconclusive"
     assert outcome_of(replace(found, requirements=()), innocent) == "fixed"
+
+
+def test_a_replay_without_a_payload_that_the_controller_may_wait_for_shows_nothing(innocent: Result) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "pull"}, "data": {"key": "dmFsdWU="}}
+    lacking = replace(innocent, plan=msgspec.structs.replace(innocent.plan, before=(Placeholders().secret(secret),)))
+    found = Found(innocent.plan, Path("x.json"), ())
+
+    assert outcome_of(found, innocent) == "fixed"
+    assert outcome_of(found, lacking) == "inconclusive"
+    assert why_unknown(found, lacking)[0] == "Secret/pull: the payload is not written down, and the controller may need it"
 
 
 def test_a_plan_whose_fault_did_nothing_shows_nothing(innocent: Result) -> None:

@@ -257,6 +257,11 @@ def _slow_to_part(name: str, caught_by: str = "") -> Known:
     return Known(name, (f"{_PACKAGE}.slow_to_part", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
 
 
+def _gateway(name: str, caught_by: str = "") -> Known:
+    """One that serves all primaries by one configuration, and holds none of them by a finalizer."""
+    return Known(f"{name}_gateway", (f"{_PACKAGE}.gateway", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
+
+
 def _planted(bug: str, caught_by: str) -> Iterator[Known]:
     """A fault that each of the controllers in other languages can be asked for."""
     for language in LANGUAGES:
@@ -275,6 +280,7 @@ GUILTY = (
     _hosted("blocking", "isolates-objects"),
     _resident("doubling", "no-duplicate-create"),
     _slow_to_part("forgetful", "name-reuse"),
+    _gateway("inattentive", "tolerates-coalescing"),
 )
 HONEST = (
     _sequential("sequential_job", "correct"),  # the slowest first
@@ -285,6 +291,7 @@ HONEST = (
     _hosted("exclusive"),
     _resident("careful"),
     _slow_to_part("mindful"),
+    _gateway("attentive"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

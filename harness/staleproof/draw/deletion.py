@@ -14,7 +14,8 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.operator.observed import Observed
-from staleproof.core.plan.step import Apply, Recreate, Remove, Touch
+from staleproof.core.plan.move import merged
+from staleproof.core.plan.step import Apply, Delete, Recreate, Remove, Touch
 from staleproof.core.times import UNSEEN_SECONDS
 from staleproof.draw.canonical import appear, death, ending, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
@@ -120,10 +121,31 @@ def primary_returns(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"delete and recreate the primary unseen, release by {release}",
             [unseen_end(observed, died.deletes, release)],
-            died.steps,
+            died.steps[: died.returns],  # a touch would wake it
             aims=(*_RETURNED, *(["tolerates-coalescing"] if release == "relist" else [])),  # it never sees that there was none
         )
         for release in profile.some(_RELEASES)
+    )
+
+
+@SCENARIO.family
+def primary_returns_otherwise(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Delete the primary and make another one of its name, unseen; nothing else happens.
+
+    Both have generation 1, and no touch says that there is news. Where a list tells of it, an informer makes one update of a delete
+    and a create (client-go, `DeltaFIFO.Replace`). Who holds a primary with a finalizer sees that it goes.
+    """
+    other = merged(observed.sample, observed.change.patch) if observed.change is not None else None
+    is_unseen = observed.resource in observed.watched and not observed.keeps_finalizer
+    return (
+        Draft(
+            f"delete the primary and make another of its name unseen, release by {release}",
+            [HoldStream(resource=observed.resource, window=Window(from_step=2), release=release)],
+            (Apply(object=observed.sample), Delete(target=observed.target), Apply(object=other)),
+            aims=(*_RETURNED, *(["tolerates-coalescing"] if release == "relist" else [])),
+        )
+        for release in (profile.some(_RELEASES) if is_unseen else ())
+        if other is not None
     )
 
 

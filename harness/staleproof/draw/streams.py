@@ -22,7 +22,7 @@ from staleproof.core.fault import (
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.step import Rest, Touch
 from staleproof.core.times import BOOKMARK_REST_FACTOR, BOOKMARK_REST_SECONDS, BOOKMARK_SECONDS
-from staleproof.draw.canonical import life, outage, patient
+from staleproof.draw.canonical import life, outage, patient, round_trip
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values
 from staleproof.draw.incidents.single import in_step
@@ -124,12 +124,16 @@ def _events(observed: Observed, which: slice) -> list[tuple[str, int]]:
 
 
 def _unseen(observed: Observed, release: Release, ends: str, aim: str) -> Iterator[Draft]:
-    """Each watched resource in the last step that is sure to bring an event of it: of children rather a delete than a create."""
-    return (
-        Draft(
+    """Each watched resource in the last step that is sure to bring an event of it. Children go unseen, where they can, and more are
+    wanted again: a status alone does not show who still counts them."""
+    trip, lived = round_trip(observed), life(observed)
+    shrinks = {each.resource for each in observed.life if each.verb == "delete" and each.step == lived.shrinks}
+    for resource, last in _events(observed, slice(-1, None)):
+        returns = resource in shrinks and bool(trip.away)
+        step = trip.away[-1] if returns else last
+        yield Draft(
             f"{resource} unseen in step {step}, then the watch {ends}",
             [HoldStream(resource=resource, window=in_step(step), release=release)],
+            trip.steps if returns else (),
             aims=(aim, "converges-after-catch-up"),
         )
-        for resource, step in _events(observed, slice(-1, None))
-    )

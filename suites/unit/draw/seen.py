@@ -26,7 +26,7 @@ from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import Plan, contradictions, decode, encode
 from staleproof.core.plan.step import Heartbeat, Patch, Remove, Rest, Resync, Step
-from staleproof.draw.canonical import Workload, death, life, replicas, turns
+from staleproof.draw.canonical import Workload, death, life, replicas, round_trip, turns
 from staleproof.draw.profile import PROFILES
 
 TARGET = Target("example.com/v1", "Widget", "w")
@@ -256,6 +256,8 @@ def _brings(fault: AnyFault, plan: Plan, of: Observed) -> bool:
     changed |= {each.resource for each in _writes(plan, of) if each.step in within and each.step == life(of).changes}
     done = [plan.steps[step - 1] for step in within]
     changed |= {step.resource for step in done if isinstance(step, Heartbeat | Remove)}
+    if plan.steps == round_trip(of).steps and of.scale_path and round_trip(of).away[-1] in within:
+        changed |= {each.resource for each in of.life if each.verb == "delete" and each.step == life(of).shrinks}
     if any(not isinstance(step, Rest | Heartbeat | Resync) for step in done):
         changed.add(of.resource)
     return any(fault.concerns(resource) for resource in changed & set(of.watched))

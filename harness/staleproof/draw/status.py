@@ -49,7 +49,7 @@ def hidden_report(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Its own reports are hidden from it while a child goes and is made again: does it take an old report for its newest?"""
     reports = any((each.resource, each.subresource) == (observed.resource, "status") for each in observed.life)
     hold = HoldStream(resource=observed.resource, window=Window(2))
-    children = [each for each in observed.hideable if each.stays] if reports and observed.resource in observed.watched else ()
+    children = [each for each in observed.hideable if each.stays][:1] if reports and observed.resource in observed.watched else ()
     return (
         Draft(
             f"own reports hidden while one of {child.resource} is deleted",

@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
-from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict
+from staleproof.checks.ends.convergence import ONLY_STATUS
+from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict, Word
 from staleproof.report.terminal import sentence, table
 
 from . import runs
@@ -77,6 +78,16 @@ def test_what_has_to_be_exercised_and_was_not_is_told_with_the_option_that_would
     late = LeftOut(scenario="streams", title="a", aims=(FIRST,))
     hurried = msgspec.structs.replace(wanted, left_out=(late, late, late), minutes=2.0)
     assert sentence(hurried).startswith(f"{short} --staleproof-minutes 9; ")
+
+
+@pytest.mark.parametrize(("judged", "is_enough"), [(GOOD, True), (IDLE, False)])
+def test_of_a_controller_that_writes_nothing_but_status_honest_status_stands_for_what_is_about_ends(
+    judged: Word, *, is_enough: bool
+) -> None:
+    ends = "converges-after-catch-up"
+    of = aims(report((verdict(ends, IDLE, why=ONLY_STATUS), verdict("honest-status", judged), verdict(FIRST, GOOD))), ends, FIRST)
+    said = sentence(msgspec.structs.replace(of, wanted=(ends, FIRST)))
+    assert said.startswith("passed: ") is is_enough
 
 
 def test_what_could_not_be_carried_out_is_told_once() -> None:

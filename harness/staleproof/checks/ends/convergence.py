@@ -9,6 +9,8 @@ from staleproof.checks.ends.footprint import Compared, footprint, own_footprint
 from staleproof.checks.ends.hull import Difference, baseline, final_objects
 from staleproof.checks.trial import Trial, fact
 
+ONLY_STATUS = "it writes nothing but status, which honest-status judges"
+
 
 def differences(trial: Trial, until: int, *, of: Trial | None = None) -> list[Difference]:
     """How the state before a position, of the trial or of another run of its workload, differs from the references' end: in what
@@ -59,4 +61,4 @@ def unneeded(trial: Trial) -> str:
     if not works and trial.idle:
         return trial.idle
     state = footprint(trial).state
-    return "" if state.counted or state.paths else "it writes nothing but status, which honest-status judges"
+    return "" if state.counted or state.paths else ONLY_STATUS

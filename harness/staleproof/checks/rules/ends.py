@@ -339,7 +339,7 @@ def cleans_up(trial: Trial) -> Iterator[Said]:
     elif fired is None:
         yield NotExercised("no fault touched the controller, so there was nothing that could disturb the deletion")
     elif unneeded(trial) or (trial.idle and not found):
-        yield NotExercised(trial.idle)
+        yield NotExercised(unneeded(trial) or trial.idle)
     elif found and all(left.unstable for left in found):
         yield Inconclusive(f"{found[0].names} {found[0].are} left over, but the references do not agree how much is left")
     elif found:

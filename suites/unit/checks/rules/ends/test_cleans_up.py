@@ -91,6 +91,12 @@ def more_settings(script: Script) -> Script:
     return finalizes(tidies(deleted(settings(made(script), "settings-a", generated="settings-")).deletes("w-a"), "settings-a"))
 
 
+def reported(script: Script) -> Script:
+    """It writes a status, and nothing else."""
+    script.step(1, "apply").applied("w", spec=1).says(1)
+    return script.step(2, "delete").removed("w", WIDGETS).idle(2)
+
+
 # --- what trials do
 
 
@@ -155,6 +161,10 @@ def adopts() -> Script:
 
 
 CASES: Cases = {
+    "a controller that only reports": (
+        beside(later(reported(trial().adds(FaultFired, fault=0, on="x"))), reported),
+        "NOT_EXERCISED: it writes nothing but status, which honest-status judges",
+    ),
     "cleans up what it has not been shown": (finalizes(tidies(held().deletes("w-a"))).let_go(), "PASS"),
     "forgets what it has not been shown": (later(finalizes(tidies(held())).let_go()), f"{ORPHANED} (resourceVersion 102)"),
     "all of a role are one finding": (

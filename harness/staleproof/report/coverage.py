@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.ends.convergence import ONLY_STATUS
-from staleproof.checks.rules.reports import HONEST_STATUS
+from staleproof.checks.rules.reports import HONEST_STATUS, NO_GENERATION
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.coverage import PHASES, Occasion
 from staleproof.core.times import UNLEARNT_FACTOR
@@ -39,13 +39,12 @@ class Missed(NamedTuple):
 
 def missed(report: Report) -> list[Missed]:
     """What a run has to exercise, as plans aim at it, and did not. Of a controller that writes nothing but status honest-status
-    stands for what is about ends."""
+    stands for what is about ends, and one that never reports a generation is not asked for what is about these."""
     outcomes, counted = overall(report), scored(report)
     aimed = [slug for slug in report.wanted if outcomes.get(slug) is Outcome.NOT_EXERCISED and tried(slug, counted).plans]
     is_judged = outcomes.get(HONEST_STATUS.slug) in (Outcome.PASS, Outcome.FAIL)
-    return [
-        Missed(slug, _why(slug, report), _option(slug, report)) for slug in aimed if not (is_judged and _is_status(slug, report))
-    ]
+    lacking = [slug for slug in aimed if not (is_judged and _is_status(slug, report)) and _why(slug, report) != NO_GENERATION]
+    return [Missed(slug, _why(slug, report), _option(slug, report)) for slug in lacking]
 
 
 def _is_status(slug: str, report: Report) -> bool:

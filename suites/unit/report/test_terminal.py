@@ -9,6 +9,7 @@ from rich.console import Console
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.ends.convergence import ONLY_STATUS
+from staleproof.checks.rules.reports import NO_GENERATION
 from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict, Word
 from staleproof.report.terminal import sentence, table
 
@@ -88,6 +89,12 @@ def test_of_a_controller_that_writes_nothing_but_status_honest_status_stands_for
     of = aims(report((verdict(ends, IDLE, why=ONLY_STATUS), verdict("honest-status", judged), verdict(FIRST, GOOD))), ends, FIRST)
     said = sentence(msgspec.structs.replace(of, wanted=(ends, FIRST)))
     assert said.startswith("passed: ") is is_enough
+
+
+def test_a_controller_that_reports_no_generation_is_not_asked_for_one() -> None:
+    slug = "honest-observed-generation"
+    of = aims(report((verdict(slug, IDLE, why=NO_GENERATION), verdict(FIRST, GOOD))), slug, FIRST)
+    assert sentence(msgspec.structs.replace(of, wanted=(slug, FIRST))).startswith("passed: ")
 
 
 def test_what_could_not_be_carried_out_is_told_once() -> None:

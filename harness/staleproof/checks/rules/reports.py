@@ -31,6 +31,7 @@ from staleproof.core.history.entry import FaultFired, Metrics, Released, StepEnd
 from staleproof.core.history.flatten import changed_fields
 
 _TOLD = 3
+NO_GENERATION = "the controller reported no observedGeneration"
 
 
 def honest_observed_generation(trial: Trial) -> Iterator[Said]:
@@ -59,7 +60,7 @@ def honest_observed_generation(trial: Trial) -> Iterator[Said]:
     yield from (lapse.finding for lapse in unacted_claims(trial) if _is_unusual(trial, lapse, acts_first))
     yield from (lapse.finding for lapse in left_behind(trial) if _is_unusual(trial, lapse, ends_with_newest))
     if not observed_claims(trial):
-        yield NotExercised("the controller reported no observedGeneration")
+        yield NotExercised(NO_GENERATION)
     if not _is_tempted(trial):
         yield NotExercised("the controller never reported while a newer generation was hidden from it, nor after that")
 

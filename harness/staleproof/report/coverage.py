@@ -43,8 +43,10 @@ def missed(report: Report) -> list[Missed]:
     outcomes, counted = overall(report), scored(report)
     aimed = [slug for slug in report.wanted if outcomes.get(slug) is Outcome.NOT_EXERCISED and tried(slug, counted).plans]
     is_judged = outcomes.get(HONEST_STATUS.slug) in (Outcome.PASS, Outcome.FAIL)
-    lacking = [slug for slug in aimed if not (is_judged and _is_status(slug, report)) and _why(slug, report) != NO_GENERATION]
-    return [Missed(slug, _why(slug, report), _option(slug, report)) for slug in lacking]
+    found = [
+        Missed(slug, _why(slug, report), _option(slug, report)) for slug in aimed if not (is_judged and _is_status(slug, report))
+    ]
+    return [each for each in found if each.why != NO_GENERATION]
 
 
 def _is_status(slug: str, report: Report) -> bool:

@@ -78,8 +78,8 @@ def keep_crash(root: Path, result: Result, *, replayed: Collection[Path] = ()) -
 
 def outcome_of(found: Found, result: Result) -> Replayed:
     """What running it again shows: it is fixed when every requirement that it had violated passes under its faults, and nothing
-    else fails. Where nothing was put to the test, or the controller may have waited for a payload that nobody has, nothing is
-    known."""
+    else fails. Where nothing was put to the test, or the controller may have waited for a payload that was not written
+    down, nothing is known."""
     if result.failures:
         return "still fails"
     tried = (bool(result.fired) or not result.plan.faults) and not without_payload(result.plan.before)
@@ -88,7 +88,7 @@ def outcome_of(found: Found, result: Result) -> Replayed:
 
 
 def why_unknown(found: Found, result: Result) -> list[str]:
-    """Why an inconclusive replay does not show whether it is fixed: the payloads that nobody has, the faults that did nothing,
+    """Why an inconclusive replay does not show whether it is fixed: the payloads that are missing, the faults that did nothing,
     and what was not seen to pass."""
     wanted = found.requirements or result.plan.aims
     lacking = ", ".join(without_payload(result.plan.before))

@@ -5,6 +5,7 @@ integration tests mostly compute, and so the machine is neither idle nor overloa
 """
 
 import os
+import signal
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -15,6 +16,10 @@ from xdist.scheduler import LoadFileScheduling
 _FREE, _MIXED_WITH = "suites/mutants/", "suites/integration/"
 _LONGEST = ("suites/integration/test_suite.py", "suites/integration/test_suite_images.py")
 """Whole runs, for minutes: begun last, they would go on alone."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # What a shell starts in the background ignores Ctrl-C, and so does all that it starts: such tests would wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _Together(LoadFileScheduling):

@@ -147,6 +147,7 @@ def session_options(
         chooses_companions=AUTO in settings.companions,
         keep=settings.keep,
         mutations=mutations_of(settings),
+        maps=PROFILES[settings.profile].every,
         before=tuple(before),
     )
 

@@ -163,6 +163,8 @@ LATE_LIFE_LIMIT_SECONDS = 20.0
 """Limit and deadline of that in `doctor`."""
 NEXT_WATCH_SECONDS = 5.0
 """From one watch to the next when a controller begins."""
+MAP_SECONDS = 120.0
+"""So long the operator's map is learnt: what is left then is not in it."""
 MOVES_SECONDS = 3.0
 """The pauses of one run in which moves are tried, all together."""
 PATIENCE_SECONDS = 180.0

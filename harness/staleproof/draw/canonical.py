@@ -70,10 +70,10 @@ def appear(observed: Observed) -> Apply:
     return Apply(object=observed.scaled(replicas(observed)))
 
 
-def another(manifest: Manifest, hosts: Collection[str] = ()) -> Manifest:
-    """The same primary under another name, and with other host names than these."""
-    metadata = {**manifest["metadata"], "name": f"{manifest['metadata']['name']}{OTHER}"}
-    return {key: metadata if key == "metadata" else with_hosts(inner, hosts, OTHER) for key, inner in manifest.items()}
+def another(manifest: Manifest, hosts: Collection[str] = (), mark: str = OTHER) -> Manifest:
+    """The same primary under another name, and with other host names than these: they end with the mark."""
+    metadata = {**manifest["metadata"], "name": f"{manifest['metadata']['name']}{mark}"}
+    return {key: metadata if key == "metadata" else with_hosts(inner, hosts, mark) for key, inner in manifest.items()}
 
 
 def _workload(changed: tuple[Changed, ...], *steps: tuple[str, Step | None]) -> Workload:

@@ -21,7 +21,7 @@ from staleproof.core.fault import AnyFault, Window
 from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.plan import Plan, contradictions
-from staleproof.core.plan.step import Apply, Delete, Lull, Patch, PatchStatus, Rest, Step, Touch
+from staleproof.core.plan.step import Apply, Delete, Lull, Patch, PatchStatus, Rest, Step, Touch, in_parts
 from staleproof.core.times import SHORT_REST_SECONDS
 from staleproof.core.wording import plural
 from staleproof.draw.occasions import numbered
@@ -168,7 +168,7 @@ def is_possible(steps: Sequence[Step]) -> bool:
     """Whether everything that a step is about is there when it is done."""
     there: set[Target] = set()
     held: dict[Target, bool] = {}  # by a finalizer; and whether it is to go
-    for step in steps:
+    for step in in_parts(steps):
         if not there.issuperset(_needed(step)):
             return False
         match step:

@@ -17,6 +17,7 @@ from staleproof.assess.learn.accepted_moves import step_at, told, with_changes
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import with_others
 from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
+from staleproof.assess.learn.operator_map import with_map
 from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.bypasses import bypassed
@@ -124,7 +125,8 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
     def planned(steps: tuple[Step, ...]) -> Plan:
         return _plan(bare, steps)
 
-    return with_neighbour(session, with_others(session, with_changes(session, bare, planned), trial, planned), trial, planned)
+    seen = with_others(session, with_changes(session, bare, planned), trial, planned)
+    return with_map(session, with_neighbour(session, seen, trial, planned), planned)
 
 
 def _raise_what_broke(trial: Trial) -> None:

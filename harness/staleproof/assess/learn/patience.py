@@ -18,7 +18,7 @@ from staleproof.core.history.entry import Settled
 from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, is_workload
+from staleproof.core.plan.step import Apply, in_parts, is_workload
 from staleproof.core.times import DEADLINE_FACTOR, PROBE_FACTOR, PROBE_SECONDS
 from staleproof.drive.trial.probe import Probe
 from staleproof.drive.trial.run import Live
@@ -97,7 +97,8 @@ def probe(plan: Plan, references: Sequence[History]) -> Probe | None:
     and much more time than it takes for that. None when it does not write after an apply."""
     firsts = [_first_write(indexed(reference)) for reference in references]
     found = [each for each in firsts if each is not None]
-    steps = tuple(step for step in plan.reference.steps[: max((step for step, _ in found), default=0)] if isinstance(step, Apply))
+    first = max((step for step, _ in found), default=0)
+    steps = tuple(step for step in in_parts(plan.reference.steps[:first]) if isinstance(step, Apply))
     if not steps or len(found) < len(firsts):
         return None
     return Probe(steps, max(PROBE_SECONDS, *(PROBE_FACTOR * seconds for _, seconds in found)), plan.before)

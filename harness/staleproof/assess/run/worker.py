@@ -58,6 +58,7 @@ class SessionOptions(EnvironmentOptions):
         chooses_companions: besides those that are named, companions run that a real cluster would have for what the controller
             creates (`assess.learn.companions`).
         mutations: what of the samples may be changed.
+        maps: the operator's map is learnt (`assess.learn.operator_map`), because there are plans that need it.
         before: what the workloads of plans need that do not say it themselves; and Secrets with their payloads, for plans that were
             written without.
     """
@@ -69,6 +70,7 @@ class SessionOptions(EnvironmentOptions):
     patience: float = 0.0
     keep: Keep = "all"
     mutations: Mutations = field(default_factory=Mutations)
+    maps: bool = False
     before: tuple[Manifest, ...] = ()
     chooses_companions: bool = False
     kept_names: tuple[str, ...] = ()

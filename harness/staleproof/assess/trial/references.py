@@ -20,7 +20,7 @@ from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.trial import indexed
 from staleproof.core.history.history import History, HistoryRole, UnstableField
 from staleproof.core.plan.plan import Plan, masked_subject
-from staleproof.core.plan.step import Apply
+from staleproof.core.plan.step import Apply, in_parts
 from staleproof.drive.cluster.companions import OPTION
 from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import SetupError
@@ -174,5 +174,5 @@ class References:
 
 def _primary(plan: Plan) -> str:
     """What the workload is about: the kind and the name of what it applies first."""
-    first = next((step.object for step in plan.steps if isinstance(step, Apply)), None)
+    first = next((step.object for step in in_parts(plan.steps) if isinstance(step, Apply)), None)
     return f"{first['apiVersion']} {name_of(first)}" if first is not None else ""

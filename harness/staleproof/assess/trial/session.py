@@ -27,6 +27,7 @@ from staleproof.assess.trial.long_wait import IN_HASTE, LONG, Waited, is_another
 from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted, once_more, undone_without_faults
 from staleproof.assess.trial.references import REFERENCES, References
 from staleproof.assess.trial.result import Result, confirmed, failures, is_undecided, unconfirmed
+from staleproof.assess.trial.suspects import SUSPECT, in_words, suspects, without_suspects
 from staleproof.checks.catalog import waits
 from staleproof.checks.ends.healing import healed, usual_seconds
 from staleproof.checks.judge import judge
@@ -37,6 +38,7 @@ from staleproof.core.operator.companion import ALWAYS
 from staleproof.core.operator.prerequisite import with_payloads, without_payload
 from staleproof.core.plan.plan import Plan
 from staleproof.core.times import HEALS_FACTOR, HEALS_SECONDS
+from staleproof.draw.sweep import alone, copies_in
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.run import Patience, TrialSpec, run_trial
@@ -101,6 +103,8 @@ class Session(Worker):
         name = self.named(next(self._numbers))
         folder = self.run.folder / _TRIALS / name
         first, blamed = self._attempt(plan, name, folder, reruns)
+        if copies_in(plan):
+            return self._swept(first, reruns)
         again = once_more(first, is_doubted=not blamed)
         if again is None:
             return first
@@ -115,6 +119,16 @@ class Session(Worker):
         if again.reason == BROKEN_OFF and undone_without_faults(second):
             raise Undoable(second.interrupted)
         return replace(second, again=again.reason, references_seconds=first.references_seconds + second.references_seconds)
+
+    def _swept(self, sweep: Result, reruns: int) -> Result:
+        """What came of a sweep: the first finding about one of its primaries that is run alone, or else what it shows of all."""
+        for name in suspects(sweep):
+            result = self._trial(alone(sweep.plan, name), reruns)
+            if result.failures:
+                return replace(result, again=SUSPECT)
+        if sweep.failures:
+            self.note(f"suspected in the sweep {sweep.name}, and not seen alone", in_words(sweep))
+        return replace(sweep, verdicts=without_suspects(sweep.verdicts))
 
     def _late(self, first: Result) -> Result:
         """What stands when there is no time to run a plan once more. OutOfTime when it says nothing."""
@@ -152,7 +166,10 @@ class Session(Worker):
 
     def _judged(self, plan: Plan, history: History, folder: Path, reruns: int) -> "_Judged":
         """Compare a trial with all that explains it, and run it again if there is a finding, as long as there is time for that: a
-        finding that could not be confirmed any more is none. OutOfTime when there was none to explain a doubt."""
+        finding that could not be confirmed any more is none. OutOfTime when there was none to explain a doubt. A sweep only says
+        what is to be run alone."""
+        if copies_in(plan):
+            return _Judged(history, judge(history))
         told = self._compared(plan, history, folder)
         if not told.is_cut and not failures(told.verdicts) and waited_in_vain(told.history):
             set_aside(folder, IN_VAIN)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.trial import StepRun, Trial, fact
-from staleproof.core.plan.step import Apply, Delete
+from staleproof.core.plan.step import Apply, Delete, parts
 
 
 @fact
@@ -24,8 +24,8 @@ def _recreated(trial: Trial) -> Iterator[tuple[str, StepRun, StepRun]]:
     runs = {step.number: step for step in trial.steps}
     applied: dict[tuple[str, str, str], list[int]] = {}
     deleted: dict[tuple[str, str, str], list[int]] = {}
-    for number, step in enumerate(trial.plan.steps, 1):
-        match step:
+    for number, part in ((number, part) for number, step in enumerate(trial.plan.steps, 1) for part in parts(step)):
+        match part:
             case Apply(object=manifest):
                 key = manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"]
                 applied.setdefault(key, []).append(number)

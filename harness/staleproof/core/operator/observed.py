@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict
 
 from staleproof.core.fault import Window
+from staleproof.core.operator.edge import Edge
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.move import Move, MoveKind, merged
 from staleproof.core.plan.pace import paced
@@ -110,6 +111,7 @@ class Observed:
         life_changed: which resources had objects in `draw.canonical.life`, and when they changed.
         death_changed: the same of `draw.canonical.death`.
         hosts: host names of which there may be one in a cluster only, so that a second primary has others.
+        edges: the operator's map, as far as it was learnt: what moves of the primary make and delete.
         alone: texts of which there may be one only, and that cannot be others: no second primary has room beside the first.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
             rests), `settle`, `start`, until a new life watches everything, and `work`, until it first writes when there is
@@ -148,6 +150,7 @@ class Observed:
     death_changed: tuple[Changed, ...] = ()
     hosts: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
+    edges: tuple[Edge, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
     def settle(self, *, resync: bool | None = None) -> Settle:

@@ -20,7 +20,7 @@ from staleproof.core.operator.mention import Mention, mentions, mentions_namespa
 from staleproof.core.operator.unique import marked
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.masking import SECRET, is_placeholder
-from staleproof.core.plan.step import Apply, Step
+from staleproof.core.plan.step import Apply, Step, in_parts
 
 _DEFAULT = "default"
 
@@ -198,7 +198,7 @@ def placement(
     `is_nowhere`: its primaries have no namespace, which is not the same as not saying one. What they need is then where it is said
     to be, though they do not mention it: their controller may have been told to look there. `is_shared`: as in `Placement`.
     """
-    applied = [step.object for step in steps if isinstance(step, Apply)]
+    applied = [step.object for step in in_parts(steps) if isinstance(step, Apply)]
     home = next((said for each in applied if (said := each["metadata"].get("namespace", ""))), "")
     said = {each["metadata"].get("namespace", "") for each in before} - {"", home or _DEFAULT}
     elsewhere = {each for each in said if home or is_nowhere or any(mentions_namespace(one, each) for one in applied)}

@@ -24,7 +24,21 @@ from staleproof.core.history.entry import FaultIndex
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.move import merge_patch
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Recreate, Resync, Step, is_workload
+from staleproof.core.plan.step import (
+    Apply,
+    Delete,
+    Edit,
+    Lull,
+    Patch,
+    PatchStatus,
+    Recreate,
+    Resync,
+    Step,
+    Together,
+    at_once,
+    in_parts,
+    is_workload,
+)
 
 _NOTHING = Lull()
 _Number = int
@@ -56,7 +70,8 @@ def final_only(plan: Plan) -> Plan | None:
     workload = plan.reference.steps
     if any(isinstance(step, Recreate) and step.foreign for step in workload):
         return None
-    steps = tuple(Apply(object=manifest) for manifest in _present(workload).values())
+    applied = [Apply(object=manifest) for manifest in _present(workload).values()]
+    steps = _as_in(workload, applied)
     return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
 
 
@@ -98,11 +113,11 @@ def ablated(plan: Plan, left_out: Collection[FaultIndex]) -> Plan | None:
 def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -> tuple[Step, ...]:
     """The workload as somebody sees it to whom these steps (`last` included) and edits show only their outcome."""
     before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
-    missed = tuple(_change(_present(before), _present((*workload[:last], *edits)), meanwhile))
+    missed = _as_in(meanwhile, list(_change(_present(before), _present((*workload[:last], *edits)), meanwhile)))
     theirs = tuple(
         step for step in meanwhile if isinstance(step, Edit | PatchStatus) or (isinstance(step, Recreate) and step.foreign)
     )
-    appears = any(isinstance(step, Apply) for step in missed)
+    appears = any(isinstance(step, Apply) for step in in_parts(missed))
     return (*before, *(missed + theirs if appears else theirs + missed), *workload[last:])
 
 
@@ -116,9 +131,17 @@ def _competing(plan: Plan, primaries: Collection[str]) -> Iterator[tuple[_Number
             yield from [(number, Patch(target=target, patch=dict(fault.foreign_edit))) for target in there if len(there) == 1]
 
 
-def _change(before: Mapping[Target, Manifest], after: Mapping[Target, Manifest], steps: Sequence[Step]) -> Iterator[Step]:
+def _as_in(workload: Sequence[Step], done: Sequence[Apply | Patch | Delete]) -> tuple[Step, ...]:
+    """These steps, together where in the workload several things are done together."""
+    joined = at_once(done) if any(isinstance(step, Together) for step in workload) else None
+    return tuple(done) if joined is None else (joined,)
+
+
+def _change(
+    before: Mapping[Target, Manifest], after: Mapping[Target, Manifest], steps: Sequence[Step]
+) -> Iterator[Apply | Patch | Delete]:
     """The fewest steps that make of what was there what there is after these steps; what came back is another incarnation."""
-    deleted = [step.target for step in steps if isinstance(step, Delete)]
+    deleted = [step.target for step in in_parts(steps) if isinstance(step, Delete)]
     for target in before:
         if target not in after or target in deleted:
             yield Delete(target=target)
@@ -171,7 +194,7 @@ def _harmless(twin: Twin, resource: str, step: int) -> AnyFault | None:
 def _present(steps: tuple[Step, ...]) -> Mapping[Target, Manifest]:
     """What the user wants after these steps, in the order in which it was first asked for."""
     found: dict[Target, Manifest] = {}
-    for step in steps:
+    for step in in_parts(steps):
         match step:
             case Apply(object=manifest):
                 target = Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])

@@ -10,7 +10,20 @@ from staleproof.core.fault import AnyFault
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.move import merged
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Rest, Resync, Step
+from staleproof.core.plan.step import (
+    Apply,
+    Delete,
+    Edit,
+    Heartbeat,
+    Patch,
+    PatchStatus,
+    Recreate,
+    Remove,
+    Rest,
+    Resync,
+    Step,
+    Together,
+)
 
 Phase = Literal[
     "appears", "changes", "changes back", "is touched", "is deleted", "returns", "another appears", "a child is deleted",
@@ -62,7 +75,9 @@ def _opens(fault: AnyFault) -> int:
 
 
 def _moment(step: Step, told: dict[Target, list[Manifest]]) -> Moment:
-    """`told`: what each primary has said since it appeared; nothing while it is gone."""
+    """`told`: what each primary has said since it appeared; nothing while it is gone. Of what is done together the last counts."""
+    if isinstance(step, Together):
+        return [_moment(part, told) for part in step.steps][-1]
     if isinstance(step, Apply):
         target = Target(step.object["apiVersion"], step.object["kind"], step.object["metadata"]["name"])
         if told.get(target):

@@ -130,7 +130,29 @@ class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
     seconds: Seconds
 
 
-Step = Apply | Patch | PatchStatus | Touch | Delete | Resync | Recreate | Remove | Edit | Heartbeat | Lull | Rest
+class Together(_Step, frozen=True, kw_only=True, tag="together"):
+    """Do all of this to objects of the workload, one right after the other, and wait for the controller only then."""
+
+    steps: tuple[Apply | Patch | Touch | Delete, ...]
+
+
+Step = Apply | Patch | PatchStatus | Touch | Delete | Resync | Recreate | Remove | Edit | Heartbeat | Lull | Rest | Together
+
+
+def parts(step: Step) -> tuple[Step, ...]:
+    """What is done in a step, in order: the step itself, unless it is several things together."""
+    return step.steps if isinstance(step, Together) else (step,)
+
+
+def in_parts(steps: Iterable[Step]) -> Iterator[Step]:
+    """All that is done in these steps, in order."""
+    return (part for step in steps for part in parts(step))
+
+
+def at_once(steps: Iterable[Apply | Patch | Touch | Delete]) -> Step | None:
+    """One step that does all of this; None when there is nothing to do."""
+    done = tuple(steps)
+    return Together(steps=done) if len(done) > 1 else done[0] if done else None
 
 
 def is_workload(step: Step) -> bool:
@@ -146,7 +168,8 @@ def sets_aside(steps: Iterable[Step]) -> bool:
 
 def removes(step: Step) -> bool:
     """Whether it changes an object of the workload by taking something out of it, its metadata left aside."""
-    return isinstance(step, Patch) and "metadata" not in step.patch and _has_null(step.patch)
+    patches = (part.patch for part in parts(step) if isinstance(part, Patch))
+    return any("metadata" not in patch and _has_null(patch) for patch in patches)
 
 
 def _has_null(patch: Manifest) -> bool:
@@ -162,6 +185,9 @@ def problems_of(step: Step) -> Iterator[str]:
             yield "patch needs status and nothing else, because the rest of an object is not changed by way of its status"
         case Recreate(nth=0) | Remove(nth=0) | Edit(nth=0) | Heartbeat(nth=0):
             yield "nth is 0, children are counted from 1, or from -1 backwards"
+        case Together(steps=steps):
+            yield from [] if steps else ["steps is empty, and so there is nothing to do"]
+            yield from (problem for part in steps for problem in problems_of(part))
 
 
 def masked_step(step: Step, placeholders: Placeholders) -> Step:
@@ -173,11 +199,17 @@ def masked_step(step: Step, placeholders: Placeholders) -> Step:
             return Patch(target=target, patch=placeholders.secret(patch))
         case Edit(resource=resource, patch=patch) if resource == _SECRETS:
             return msgspec.structs.replace(step, patch=placeholders.secret(patch))
+        case Together(steps=steps):
+            return msgspec.structs.replace(step, steps=tuple(masked_step(part, placeholders) for part in steps))
     return step
 
 
 def describe(step: Step) -> str:
     """A step in a few words, for the timeline and the story."""
+    return "; ".join(map(_in_words, parts(step)))
+
+
+def _in_words(step: Step) -> str:
     match step:
         case Apply(object=manifest):
             return f"apply {manifest.get('kind')}/{manifest.get('metadata', {}).get('name')}"
@@ -194,6 +226,7 @@ def describe(step: Step) -> str:
             return ", ".join(["come to rest", *(f"touch {each.kind}/{each.name}" for each in touches)])
         case Rest(seconds=seconds):
             return f"rest {seconds:g} s"
+    return step.tag
 
 
 def _patch_in_words(step: Patch | PatchStatus | Edit) -> str:

@@ -11,7 +11,7 @@ from staleproof.core.history.scope import Key, Scope
 from staleproof.core.operator.prerequisite import Placement, placement
 from staleproof.core.operator.unique import hosts
 from staleproof.core.plan.manifest import Manifest
-from staleproof.core.plan.step import Apply, Step
+from staleproof.core.plan.step import Apply, Step, in_parts
 from staleproof.core.times import LOOKS_SECONDS
 from staleproof.drive.cluster.api import NAMESPACES, ApiError, ResourceType
 from staleproof.drive.cluster.manifests import name_of, resource_type
@@ -54,7 +54,8 @@ async def found(
     (`kept_names`, as in `core.plan.plan`). Host names that are to be its own (`own_hosts`) get the trial's mark.
     """
     mark = f"-{_token()}"
-    applied = [(await resource_type(step.object, environment.api), step.object) for step in steps if isinstance(step, Apply)]
+    manifests = [step.object for step in in_parts(steps) if isinstance(step, Apply)]
+    applied = [(await resource_type(each, environment.api), each) for each in manifests]
     shared = await _shared(environment, [kind for kind, _ in applied if kind.namespaced])
     called: dict[tuple[str, str], str] = {}
     primaries: list[Key] = []

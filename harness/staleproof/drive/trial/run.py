@@ -23,7 +23,7 @@ from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import encode as encode_plan
-from staleproof.core.plan.step import Apply, Step, describe
+from staleproof.core.plan.step import Apply, Step, describe, in_parts, parts
 from staleproof.core.times import (
     AT_MOST_NEEDED_SECONDS,
     DEPARTURE_SECONDS,
@@ -154,7 +154,7 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
 
 async def _primaries(plan: Plan, before: Sequence[Manifest], environment: Environment) -> list[tuple[str, str]]:
     """Resource and name of everything that the workload applies; `before` may bring its kind."""
-    await introduce(environment, [step.object for step in plan.steps if isinstance(step, Apply)], before)
+    await introduce(environment, [step.object for step in in_parts(plan.steps) if isinstance(step, Apply)], before)
     found = [
         ({"apiVersion": version, "kind": kind, "metadata": {"name": name}}, name) for version, kind, name in primaries_of(plan)
     ]
@@ -294,9 +294,10 @@ class _Run:
 
     async def _stays(self, step: Step, number: int) -> StillThere | None:
         """Wait until the predecessor of what a step makes anew is gone, before the step and its faults begin; whether it stays."""
-        if isinstance(step, Apply) and not self._is_unserved:
+        applies = [part for part in parts(step) if isinstance(part, Apply)]
+        for part in () if self._is_unserved else applies:
             try:
-                await self._workload.departed(step, number, self._departure_seconds(number, has_begun=False))
+                await self._workload.departed(part, number, self._departure_seconds(number, has_begun=False))
             except StillThere as err:
                 return err
         return None

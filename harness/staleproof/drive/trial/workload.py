@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from staleproof.core.history.resource_version import revision
 from staleproof.core.operator.ownership import owner_of
@@ -26,6 +27,8 @@ from staleproof.core.plan.step import (
     Step,
     Touch,
     describe,
+    in_parts,
+    parts,
 )
 from staleproof.core.times import DELETED_SECONDS, DEPARTURE_SECONDS, RESYNC_SECONDS, WEBHOOK_RETRY_SECONDS, WEBHOOK_SECONDS
 from staleproof.drive.cluster.api import JSON, NAMESPACES, Api, ApiError, ResourceType
@@ -142,7 +145,8 @@ class Workload:
         """
         told = f"step {number} ({describe(step)})"
         try:
-            await once_served(lambda: self._do(step, number), self.bus, told, self.on_unserved)
+            for part in parts(step):
+                await once_served(partial(self._do, part, number), self.bus, told, self.on_unserved)
         except ApiError as err:
             words = f"{told}: the API server answered {err}"
             raise (Vanished(words) if err.code == _NOT_FOUND else Refused(words, number)) from err
@@ -318,5 +322,5 @@ def _again(obj: JSON, *, owner: JSON | None = None) -> JSON:
 
 def primaries_of(plan: Plan) -> list[tuple[str, str, str]]:
     """apiVersion, kind and name of everything that the workload applies, each once."""
-    applied = [step.object for step in plan.steps if isinstance(step, Apply)]
+    applied = [step.object for step in in_parts(plan.steps) if isinstance(step, Apply)]
     return list(dict.fromkeys((m["apiVersion"], m["kind"], m["metadata"]["name"]) for m in applied))

@@ -1,0 +1,112 @@
+"""The operator's map: what each move of the primary makes and deletes, learnt from many primaries side by side.
+
+Each primary, a copy of the sample, has one move; all appear, are moved and are moved back together, without any fault. A move that
+the API server refuses, or that the controller cannot stand, is found by halving. There is no map where a second primary has no room
+beside the first, nor in a run whose profile has no sweeps.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import replace
+
+from staleproof.assess.learn.accepted_moves import went_wrong
+from staleproof.assess.trial.session import Session
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.trial import Trial, indexed
+from staleproof.core.operator.edge import Edge
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Move
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Step
+from staleproof.core.times import MAP_SECONDS
+from staleproof.draw.mutations.trials import spread
+from staleproof.draw.sweep import Copy, chunks, copies, mentioned, there_and_back
+from staleproof.drive.trial.dry_run import refused_returns
+from staleproof.drive.trial.workload import Refused
+
+_MOST_MAPPED = 40
+_TOLD = 8
+_Planned = Callable[[tuple[Step, ...]], Plan]
+_Named = Set[tuple[str, str]]
+"""Resource and name of each child, where the name of its primary is left out."""
+
+
+def with_map(session: Session, seen: Observed, planned: _Planned) -> Observed:
+    """With what its moves make and delete. `planned` makes a plan without faults of steps."""
+    if seen.alone or not session.options.maps:
+        return seen
+    moves = _returning(session, seen, spread(list(_worth_a_look(seen)), _MOST_MAPPED))
+    ends, edges = time.monotonic() + MAP_SECONDS, list[Edge]()
+    for group in chunks(moves):
+        edges += _edges(session, seen, group, planned, ends)
+    found = tuple(edge for edge in edges if edge.takes_away)
+    session.note("moves that make or delete", "; ".join(map(str, found[:_TOLD])))
+    return replace(seen, edges=found)
+
+
+def _worth_a_look(seen: Observed) -> Iterator[Move]:
+    """Labels own nothing, and scaling is tried in each life."""
+    scale = ".".join(seen.scale_path)
+    return (move for move in seen.changes if not move.is_label and move.path != scale)
+
+
+def _returning(session: Session, seen: Observed, moves: Sequence[Move]) -> list[Move]:
+    """Those of them that the API server lets go back."""
+    answers = session.call(lambda environment: refused_returns(environment, seen.sample, seen.before, moves))
+    return [move for move, answer in zip(moves, answers, strict=True) if not answer]
+
+
+def _edges(session: Session, seen: Observed, moves: Sequence[Move], planned: _Planned, ends: float) -> list[Edge]:
+    """What these moves do; where something goes wrong, those of each half by itself."""
+    if not moves or time.monotonic() > ends:
+        return []
+    made = copies(seen, moves)
+    try:
+        trial = indexed(session.watch(planned(there_and_back(made))))
+    except Refused:
+        trial = None
+    if trial is not None and not went_wrong(trial)[0]:
+        return edges_in(trial, made)
+    if trial is not None:
+        session.renew()
+    if len(moves) == 1:
+        return []
+    middle = len(moves) // 2
+    return [edge for half in (moves[:middle], moves[middle:]) for edge in _edges(session, seen, half, planned, ends)]
+
+
+def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:
+    """What the moves of these copies did in a run in which all appear, are moved and are moved back."""
+    names = [copy.name for copy in made]
+    children = [(each, _owner(each, names, trial)) for each in object_history(trial).objects.values() if each.creator is not None]
+    ends = [len(trial.entries) if step.ended is None else step.ended for step in trial.steps]
+
+    def there(copy: Copy, step: int) -> _Named:
+        mine = (each for each, owner in children if owner == copy.name and each.is_live(before=ends[step - 1]))
+        return {(each.resource, each.name.replace(copy.name, "")) for each in mine}
+
+    return [_edge(copy.move, *(there(copy, step) for step in (1, 2, 3))) for copy in made]
+
+
+def _edge(move: Move, at_first: _Named, moved: _Named, back: _Named) -> Edge:
+    """What comes and goes: under names that come back, or, where names are never the same twice, by how many there are."""
+    before, then, after = _count(at_first), _count(moved), _count(back)
+    goes = {resource for resource, name in at_first - moved if then[resource] < before[resource] or (resource, name) in back}
+    comes = {resource for resource, _ in moved - at_first if then[resource] > before[resource] or resource in goes}
+    returns = {resource for resource in goes if after[resource] >= before[resource]}
+    leaves = {resource for resource in before | after if before[resource] != after[resource]}
+    return Edge(move, *(tuple(sorted(each)) for each in (goes, comes, returns, leaves)))
+
+
+def _count(named: _Named) -> Counter[str]:
+    """How many there are of each resource."""
+    return Counter(resource for resource, _ in named)
+
+
+def _owner(child: Incarnation, names: Sequence[str], trial: Trial) -> str:
+    """The copy whose child it is: that which owns it, directly or not; or whose name it has in its own. Empty for none."""
+    objects, seen = object_history(trial).objects, child
+    while seen.owner_uid in objects:
+        seen = objects[seen.owner_uid]
+    return next(iter(mentioned(names, seen.name)), "")

@@ -1,0 +1,48 @@
+"""What a sweep says: which of its primaries are suspected, and are to be run alone. It accuses nobody by itself."""
+
+from collections.abc import Iterator, Sequence
+
+from staleproof.assess.trial.result import Result
+from staleproof.checks.catalog import BY_SLUG
+from staleproof.checks.trial import indexed
+from staleproof.checks.verdict import Finding, Outcome, Verdict, rank
+from staleproof.core.history.entry import Asked, Committed
+from staleproof.draw.sweep import copies_in, mentioned
+
+SUSPECT = "suspect"
+_MOST = 3
+"""So many are run alone: what is wrong with several of them has one cause more often than not."""
+
+
+def suspects(sweep: Result) -> list[str]:
+    """The names of the primaries that its findings are about, those of the worst first; of all where that does not show."""
+    names = copies_in(sweep.plan)
+    failures = sorted(sweep.failures, key=lambda verdict: rank(verdict.worst.severity))
+    meant = [name for verdict in failures for finding in verdict.findings for name in _about(finding, sweep, names)]
+    return list(dict.fromkeys(meant or (names if failures else ())))[:_MOST]
+
+
+def without_suspects(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """What a sweep whose suspects did not come back alone says: how long something took belongs to runs alone, and what is
+    suspected, or in doubt, is not passed."""
+    return tuple(map(_of_all, verdicts))
+
+
+def in_words(sweep: Result) -> str:
+    return "; ".join(f"{each.requirement}: {each.findings[0].because}" for each in sweep.failures)
+
+
+def _of_all(verdict: Verdict) -> Verdict:
+    is_pace = verdict.requirement in BY_SLUG and BY_SLUG[verdict.requirement].kind == "pace"
+    if verdict.outcome is Outcome.PASS and not is_pace:
+        return verdict
+    why = verdict.why or ("how long it takes is seen alone" if is_pace else "suspected in a sweep, and not seen alone")
+    return Verdict(verdict.requirement, Outcome.NOT_EXERCISED, why=why)
+
+
+def _about(finding: Finding, sweep: Result, names: Sequence[str]) -> Iterator[str]:
+    """Whose it is, by what its witnesses were asked about, or show; or by what it says."""
+    trial = indexed(sweep.history)
+    witnesses = [trial.entries[index] for index in reversed(finding.witnesses)]
+    texts = [each.name for each in witnesses if isinstance(each, Asked | Committed)]
+    yield from (name for text in (finding.because, *texts) for name in mentioned(names, text))

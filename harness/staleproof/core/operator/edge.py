@@ -1,0 +1,33 @@
+"""An edge of the operator's map: what a move does to the children of a primary without any fault, and what taking it back does."""
+
+from dataclasses import dataclass
+
+from staleproof.core.plan.move import Move
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Resources, each once, of which the move, and the way back, changes what is there.
+
+    Attributes:
+        goes: a child that was there is not there any more once the move is made.
+        comes: a child is there that was not.
+        returns: the way back makes one that the move had deleted.
+        leaves: the way back does not make it again, or does not delete what the move had made.
+    """
+
+    move: Move
+    goes: tuple[str, ...] = ()
+    comes: tuple[str, ...] = ()
+    returns: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+
+    @property
+    def takes_away(self) -> tuple[str, ...]:
+        """What an old view that is on the other side of the edge would have the controller delete."""
+        return tuple(dict.fromkeys((*self.goes, *self.comes)))
+
+    def __str__(self) -> str:
+        told = (("deletes", self.goes), ("makes", self.comes), ("leaves otherwise", self.leaves))
+        does = "; ".join(f"{verb} {', '.join(resources)}" for verb, resources in told if resources)
+        return f"{self.move}: {does or 'makes and deletes nothing'}"

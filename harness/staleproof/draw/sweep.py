@@ -1,0 +1,184 @@
+"""Plans of the sweep scenario: many primaries, each with a move of its own, and one fault for all of them.
+
+A sweep asks the same of many edges of the operator's map for the price of one trial. Its primaries, the copies, differ in nothing
+but their names and their moves; they are made, moved and moved back together. What is found in it accuses nobody: each copy that
+is suspected is run alone, with the same steps and the same fault.
+"""
+
+import string
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from staleproof.core.fault import HoldStream, Release, Window
+from staleproof.core.operator.edge import Edge
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.manifest import Manifest, Target, target_of
+from staleproof.core.plan.move import Move, merged
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Delete, Patch, Step, Touch, at_once, in_parts, parts
+from staleproof.draw.canonical import another, slow_to_start
+from staleproof.draw.family import Draft, Scenario
+from staleproof.draw.incidents.joint import past
+from staleproof.draw.profile import Profile
+
+SCENARIO = Scenario("sweep", settle=slow_to_start)
+WIDTH = 8
+"""So many primaries at most that one controller works on at once: old clients send five requests a second."""
+_RELEASES: tuple[Release, ...] = ("relist", "events", "resume")
+T = TypeVar("T")
+_Done = Apply | Patch | Touch | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One of many primaries that are made from the same sample: under a name of its own, and with host names of its own."""
+
+    manifest: Manifest
+    move: Move
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest["metadata"]["name"])
+
+    @property
+    def target(self) -> Target:
+        return target_of(self.manifest)
+
+    @property
+    def appears(self) -> Apply:
+        return Apply(object=self.manifest)
+
+    @property
+    def appears_moved(self) -> Apply:
+        return Apply(object=merged(self.manifest, self.move.do))
+
+    @property
+    def does(self) -> Patch:
+        return Patch(target=self.target, patch=self.move.do)
+
+    @property
+    def undoes(self) -> Patch:
+        return Patch(target=self.target, patch=self.move.undo)
+
+    @property
+    def touched(self) -> Touch:
+        return Touch(target=self.target)
+
+
+def copies(observed: Observed, moves: Sequence[Move]) -> list[Copy]:
+    """One for each of these moves, at most as many as there are letters. No name begins with another one."""
+    marks = (f"-{letter}" for letter in string.ascii_lowercase)
+    return [Copy(another(observed.sample, observed.hosts, mark), move) for mark, move in zip(marks, moves, strict=False)]
+
+
+def there_and_back(made: Sequence[Copy]) -> tuple[Step, ...]:
+    """All appear, are moved, are moved back, and are touched."""
+    ways = ([each.appears for each in made], [each.does for each in made], [each.undoes for each in made])
+    return _steps((*ways, [each.touched for each in made]))
+
+
+def back_and_there(made: Sequence[Copy]) -> tuple[Step, ...]:
+    """All appear as their moves leave them, are moved back, are moved again, and are touched."""
+    ways = ([each.appears_moved for each in made], [each.undoes for each in made], [each.does for each in made])
+    return _steps((*ways, [each.touched for each in made]))
+
+
+def chunks(items: Sequence[T], most: int = WIDTH) -> Iterator[Sequence[T]]:
+    """All of them, so many at a time."""
+    return (items[first : first + most] for first in range(0, len(items), most))
+
+
+@SCENARIO.family
+def switched_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Restart it on the primaries as they were while they were otherwise; what each of them owns is live again."""
+    is_read = observed.resource in observed.reads_past
+    ways = ((there_and_back, "moved, and moved back since"), (back_and_there, "moved back, and moved again since"))
+    return (
+        Draft(
+            f"restart on {observed.resource} as they were when they were {title}: {_about(edges)}",
+            past([observed.resource], 3, Window(from_step=4)),
+            steps(copies(observed, [each.move for each in edges])),
+            aims=("no-time-travel", "survives-restart"),
+        )
+        for edges in (chunks(_worst_first(observed.edges)) if is_read else ())
+        for steps, title in ways
+    )
+
+
+@SCENARIO.family
+def unseen_return(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The primaries are otherwise for a moment and back again, unseen."""
+    is_watched = observed.resource in observed.watched
+    return (
+        Draft(
+            f"{observed.resource} are moved and moved back unseen, release by {release}: {_about(edges)}",
+            [HoldStream(resource=observed.resource, window=Window(2, 4), release=release)],
+            there_and_back(copies(observed, [each.move for each in edges])),
+            aims=("tolerates-coalescing", "converges-after-catch-up"),
+        )
+        for edges in (chunks(_worst_first(observed.edges)) if is_watched else ())
+        for release in profile.each(_RELEASES)
+    )
+
+
+@SCENARIO.family
+def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """What goes and comes with the moves is hidden until all are back."""
+    there = {resource for edge in observed.edges for resource in edge.takes_away}
+    return (
+        Draft(
+            f"{resource} hidden while {observed.resource} are moved and moved back: {_about(edges)}",
+            [HoldStream(resource=resource, window=Window(2))],
+            there_and_back(copies(observed, [each.move for each in edges])),
+            aims=("converges-after-catch-up",),
+        )
+        for resource in profile.some(each for each in observed.watched if each in there)
+        for edges in chunks([edge for edge in _worst_first(observed.edges) if resource in edge.takes_away])
+    )
+
+
+# --- copies of a plan ------------------------------------------------------------------------------------------------------------
+
+
+def copies_in(plan: Plan) -> list[str]:
+    """The names of a sweep's primaries; empty for a plan that is no sweep, or has one primary only."""
+    names = dict.fromkeys(_name(part) for part in in_parts(plan.steps))
+    return list(names) if plan.scenario == SCENARIO.name and len(names) > 1 else []
+
+
+def alone(plan: Plan, name: str) -> Plan:
+    """A sweep with this primary only: the same steps, the same faults."""
+    made = (at_once(part for part in parts(step) if isinstance(part, _Done) and _name(part) == name) for step in plan.steps)
+    steps = tuple(step for step in made if step is not None)
+    return replace(plan, title=f"{plan.title}; {name} alone", steps=steps)
+
+
+def mentioned(names: Collection[str], text: str) -> list[str]:
+    """Which of a sweep's primaries a sentence is about."""
+    return [name for name in names if name in text]
+
+
+def _name(part: Step) -> str:
+    match part:
+        case Apply(object=manifest):
+            return str(manifest["metadata"]["name"])
+        case Patch(target=target) | Touch(target=target) | Delete(target=target):
+            return target.name
+    return ""
+
+
+def _steps(ways: Iterable[Sequence[_Done]]) -> tuple[Step, ...]:
+    return tuple(step for way in ways if (step := at_once(way)) is not None)
+
+
+def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
+    """Those by which something live is taken away, the most kinds of it first; of a field one that takes away the same."""
+    first = {(each.move.path, each.takes_away): each for each in reversed(edges) if each.takes_away}
+    return sorted(reversed(first.values()), key=lambda edge: -len(edge.takes_away))
+
+
+def _about(edges: Sequence[Edge]) -> str:
+    return ", ".join(dict.fromkeys(edge.move.path for edge in edges))

@@ -21,6 +21,7 @@ from staleproof.core.fault import (
     Restart,
     Window,
 )
+from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.move import Move
@@ -50,6 +51,7 @@ REMOVED = Move(
 SWITCHED = Move(
     path="spec.audited", kind="toggle", do={"spec": {"audited": False}}, undo={"spec": {"audited": True}}, live="at once"
 )
+EDGE = Edge(SWITCHED, goes=(MAPS,), returns=(MAPS,))
 GROWN = Move(path="spec.size", kind="up", do={"spec": {"size": 2}}, undo={"spec": {"size": 1}}, live="at once", returns=False)
 """Cannot be taken back."""
 profiles = st.sampled_from(sorted(PROFILES.values(), key=lambda profile: profile.name))
@@ -113,6 +115,7 @@ def controllers(draw: st.DrawFn) -> Observed:
     seen = widgets(
         replicas=draw(st.integers(0, 8)), scales=flags[0], changes=flags[1], finalizer=flags[2], watched=watched, turned=turned
     )
+    moves = draw(st.lists(st.sampled_from((REMOVED, SWITCHED, MOVE)), max_size=9))
     bookmarked = draw(st.sampled_from(((), (PODS,))))
     return replace(
         seen,
@@ -123,6 +126,7 @@ def controllers(draw: st.DrawFn) -> Observed:
         reads_past=tuple(each for each in seen.watched if draw(st.booleans())),
         has_metrics=draw(st.booleans()),
         pause_seconds=draw(st.sampled_from((0.0, 2.0))),
+        edges=tuple(replace(EDGE, move=move) for move in moves),
     )
 
 
@@ -255,6 +259,8 @@ def _brings(fault: AnyFault, plan: Plan, of: Observed) -> bool:
     changed = {each.resource for each in _writes(plan, of) if each.step in within and each.verb in ("create", "delete")}
     changed |= {each.resource for each in _writes(plan, of) if each.step in within and each.step == life(of).changes}
     done = [plan.steps[step - 1] for step in within]
+    if plan.scenario == "sweep":
+        changed |= {resource for edge in of.edges for resource in edge.takes_away}
     changed |= {step.resource for step in done if isinstance(step, Heartbeat | Remove)}
     if plan.steps == round_trip(of).steps and of.scale_path and round_trip(of).away[-1] in within:
         changed |= {each.resource for each in of.life if each.verb == "delete" and each.step == life(of).shrinks}

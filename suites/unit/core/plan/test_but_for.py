@@ -27,7 +27,21 @@ from staleproof.core.fault import (
 from staleproof.core.plan.but_for import final_only, slept, woken
 from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.plan import Plan, contradictions, decode, encode
-from staleproof.core.plan.step import Apply, Delete, Edit, Lull, Patch, PatchStatus, Recreate, Remove, Resync, Step, Touch
+from staleproof.core.plan.step import (
+    Apply,
+    Delete,
+    Edit,
+    Lull,
+    Patch,
+    PatchStatus,
+    Recreate,
+    Remove,
+    Resync,
+    Step,
+    Together,
+    Touch,
+    parts,
+)
 
 SAMPLE: dict[str, Any] = {
     "apiVersion": "v1",
@@ -240,3 +254,22 @@ def test_a_competitor_edits_what_is_there_before_a_resync_and_nobody_knows_which
     ]
     two = plan(edited, steps=(APPEAR, other, TOUCH))
     assert slept(two, [*PRIMARIES, "widgets/v"]) == slept(two, [])
+
+
+def _twin(manifest: dict[str, Any]) -> dict[str, Any]:
+    return {**manifest, "metadata": {"name": "x"}}
+
+
+def test_what_is_done_together_is_missed_together() -> None:
+    """Nobody does one after the other what the workload does at once: that would take as many steps as there are primaries."""
+    grow = Patch(target=Target("v1", "Widget", "x"), patch={"spec": {"replicas": 3}})
+    steps = (Together(steps=(APPEAR, Apply(object=_twin(SAMPLE)))), Together(steps=(GROW, grow)), TOUCH)
+    of = plan(HoldStream(resource="widgets", window=Window(1, 2)), steps=steps)
+    made = final_only(of)
+    assert made is not None
+    (last,) = made.steps
+    assert isinstance(last, Together)
+    assert [part.object["spec"]["replicas"] for part in last.steps if isinstance(part, Apply)] == [3, 3]
+    asleep = [each.steps[0] for each in slept(of, PRIMARIES) if len(each.steps) == 2]
+    assert all(isinstance(step, Together) for step in asleep)
+    assert [3, 3] in [[part.object["spec"]["replicas"] for part in parts(step) if isinstance(part, Apply)] for step in asleep]

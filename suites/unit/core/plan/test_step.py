@@ -3,6 +3,7 @@
 import pytest
 
 from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.masking import Placeholders
 from staleproof.core.plan.step import (
     Apply,
     Delete,
@@ -16,9 +17,13 @@ from staleproof.core.plan.step import (
     Rest,
     Resync,
     Step,
+    Together,
     Touch,
+    at_once,
     describe,
+    in_parts,
     is_workload,
+    masked_step,
     problems_of,
     removes,
 )
@@ -42,6 +47,8 @@ DATABASE = Target("v1", "Secret", "database")
             "patch needs status and nothing else, because the rest of an object is not changed by way of its status",
         ),
         (Heartbeat(resource="pods", nth=0), "nth is 0, children are counted from 1, or from -1 backwards"),
+        (Together(steps=()), "steps is empty, and so there is nothing to do"),
+        (Together(steps=(Touch(target=WIDGET), Apply(object={}))), "object needs apiVersion, kind and metadata.name"),
     ],
 )
 def test_steps_that_make_no_sense(step: Step, problem: str) -> None:
@@ -98,3 +105,29 @@ def test_what_only_makes_the_controller_look_again_is_no_workload() -> None:
         False,
         True,
     ]
+
+
+def test_one_thing_is_no_several_things_together() -> None:
+    touch, delete = Touch(target=WIDGET), Delete(target=WIDGET)
+    assert at_once([]) is None
+    assert at_once([touch]) == touch
+    assert at_once([touch, delete]) == Together(steps=(touch, delete))
+    assert list(in_parts([Together(steps=(touch, delete)), touch])) == [touch, delete, touch]
+
+
+def test_what_is_done_together_is_told_in_order() -> None:
+    step = Together(steps=(Touch(target=WIDGET), Delete(target=WIDGET)))
+    assert describe(step) == "touch Widget/sample; delete Widget/sample"
+    assert is_workload(step)
+
+
+def test_a_secret_that_is_changed_together_with_others_is_masked() -> None:
+    patch = Patch(target=DATABASE, patch={"stringData": {"password": "canary"}})
+    written = masked_step(Together(steps=(patch, Touch(target=WIDGET))), Placeholders())
+    assert "canary" not in repr(written)
+
+
+def test_a_block_that_goes_together_with_others_is_removed() -> None:
+    goes = Patch(target=WIDGET, patch={"spec": {"settings": None}})
+    assert removes(Together(steps=(Touch(target=WIDGET), goes)))
+    assert not removes(Together(steps=(Touch(target=WIDGET), Delete(target=WIDGET))))

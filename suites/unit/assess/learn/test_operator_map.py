@@ -1,0 +1,68 @@
+"""What a run in which all copies appear, are moved and are moved back says of their moves."""
+
+from collections.abc import Sequence
+
+from staleproof.assess.learn.operator_map import edges_in
+from staleproof.checks.trial import Trial
+from staleproof.core.operator.edge import Edge
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Move
+from staleproof.draw.sweep import Copy, copies
+
+from ...checks.script import WIDGETS, Script, trial
+
+SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"on": True}}
+OFF = Move(path="spec.on", kind="toggle", do={"spec": {"on": False}}, undo={"spec": {"on": True}})
+MADE = copies(Observed(SAMPLE, WIDGETS, (), ()), [OFF, OFF])
+MAPS = "configmaps"
+
+
+def begun() -> Script:
+    return trial().step(1, "apply").applied("w-a").applied("w-b")
+
+
+def edges(script: Script, made: Sequence[Copy] = MADE) -> list[Edge]:
+    return edges_in(Trial(script.ends()), made)
+
+
+def test_a_child_that_goes_and_comes_back() -> None:
+    script = begun().creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(1)
+    script = script.step(2, "move").deletes("w-a-data", resource=MAPS).idle(2)
+    script = script.step(3, "back").creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(3)
+    first, second = edges(script)
+    assert first == Edge(OFF, goes=(MAPS,), returns=(MAPS,))
+    assert second.takes_away == (), "that of another primary"
+
+
+def test_a_child_that_comes_and_stays() -> None:
+    script = begun().idle(1).step(2, "move").creates("w-b-data", resource=MAPS, owner="w-b", generated="").idle(2)
+    script = script.step(3, "back").idle(3)
+    _, second = edges(script)
+    assert second == Edge(OFF, comes=(MAPS,), leaves=(MAPS,))
+    assert str(second) == "spec.on toggle: makes configmaps; leaves otherwise configmaps"
+
+
+def test_pods_that_are_only_replaced_neither_go_nor_come() -> None:
+    """Their names are never the same twice."""
+    script = begun().creates("w-a-1", owner="w-a").idle(1)
+    script = script.step(2, "move").creates("w-a-2", owner="w-a").deletes("w-a-1").idle(2)
+    script = script.step(3, "back").creates("w-a-3", owner="w-a").deletes("w-a-2").idle(3)
+    assert [edge.takes_away for edge in edges(script)] == [(), ()]
+
+
+def test_one_name_for_another() -> None:
+    script = begun().creates("w-a-old", resource=MAPS, owner="w-a", generated="").idle(1)
+    script = script.step(2, "move").deletes("w-a-old", resource=MAPS)
+    script = script.creates("w-a-new", resource=MAPS, owner="w-a", generated="").idle(2)
+    script = script.step(3, "back").deletes("w-a-new", resource=MAPS)
+    script = script.creates("w-a-old", resource=MAPS, owner="w-a", generated="").idle(3)
+    first, _ = edges(script)
+    assert first == Edge(OFF, goes=(MAPS,), comes=(MAPS,), returns=(MAPS,))
+
+
+def test_a_child_of_a_child_is_the_primarys() -> None:
+    script = begun().creates("x", resource=MAPS, owner="w-a", generated="").idle(1)
+    script = script.step(2, "move").deletes("x", resource=MAPS).idle(2).step(3, "back").idle(3)
+    first, _ = edges(script)
+    assert first.goes == (MAPS,)
+    assert first.leaves == (MAPS,)

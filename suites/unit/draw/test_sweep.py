@@ -1,0 +1,135 @@
+"""Sweeps: which primaries they have, what is done to them together, and one of them alone."""
+
+from dataclasses import replace
+
+from msgspec import structs
+
+from staleproof.core.fault import HoldStream, PastSnapshot, Restart, Window
+from staleproof.core.operator.edge import Edge
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Patch, Together, Touch, in_parts, parts
+from staleproof.draw.profile import PROFILES, STANDARD
+from staleproof.draw.sweep import (
+    SCENARIO,
+    WIDTH,
+    alone,
+    copies,
+    copies_in,
+    switched_back,
+    there_and_back,
+    unseen_children,
+    unseen_return,
+)
+
+from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, widgets
+
+COMES = Edge(REMOVED, comes=(PODS,))
+
+
+def seen(*edges: Edge, reads_past: bool = True) -> list[Plan]:
+    of = replace(widgets(), edges=edges, reads_past=(WIDGETS,) if reads_past else ())
+    return [plan for family in SCENARIO.families for plan in family(of, STANDARD)]
+
+
+def restarts(*edges: Edge) -> list[Plan]:
+    return list(switched_back(replace(widgets(), edges=edges, reads_past=(WIDGETS,)), STANDARD))
+
+
+def test_each_primary_has_a_move_of_its_own() -> None:
+    plan = restarts(EDGE, COMES)[0]
+    assert copies_in(plan) == ["w-a", "w-b"]
+    moved = {part.target.name: part.patch for part in parts(plan.steps[1]) if isinstance(part, Patch)}
+    assert moved == {"w-a": SWITCHED.do, "w-b": REMOVED.do}
+    assert [type(step) for step in plan.steps] == [Together] * 4
+
+
+def test_the_past_that_is_shown_is_that_before_they_came_back() -> None:
+    there, back = restarts(EDGE, COMES)
+    for plan in (there, back):
+        assert plan.faults == (
+            PastSnapshot(resource=WIDGETS, as_of_step=3, window=Window(from_step=4)),
+            Restart(window=Window(from_step=4)),
+        )
+    first = next(part for part in parts(back.steps[0]) if isinstance(part, Apply))
+    assert first.object["spec"]["audited"] is False, "they begin as their moves leave them"
+
+
+def test_what_is_not_read_from_the_past_is_not_shown_it() -> None:
+    assert not any(isinstance(fault, PastSnapshot) for plan in seen(EDGE, reads_past=False) for fault in plan.faults)
+
+
+def test_a_move_that_takes_nothing_away_is_in_no_sweep() -> None:
+    assert seen(Edge(MOVE)) == []
+    assert [copies_in(plan) for plan in restarts(Edge(MOVE), EDGE, COMES)] == [["w-a", "w-b"]] * 2
+
+
+def test_of_a_field_one_move_that_takes_away_the_same_is_enough() -> None:
+    again = replace(EDGE, move=structs.replace(SWITCHED, kind="remove-value"))
+    assert {part.target.name for plan in restarts(EDGE, again) for part in in_parts(plan.steps) if isinstance(part, Touch)} == {
+        "w-a"
+    }
+
+
+def test_no_controller_works_on_more_than_a_few_at_once() -> None:
+    edges = [replace(EDGE, move=structs.replace(SWITCHED, path=f"spec.s{number}")) for number in range(WIDTH + 2)]
+    assert [len(copies_in(plan)) for plan in restarts(*edges)] == [WIDTH, WIDTH, 2, 2]
+
+
+def test_children_are_hidden_where_they_come_and_go() -> None:
+    plans = list(
+        unseen_children(
+            replace(
+                widgets(),
+                edges=(
+                    EDGE,
+                    COMES,
+                ),
+            ),
+            STANDARD,
+        )
+    )
+    hidden = {plan.faults[0].resource: plan for plan in plans}
+    assert hidden.keys() == {MAPS, PODS}
+    assert [type(step) for step in hidden[MAPS].steps] == [Apply, Patch, Patch, Touch], "one primary needs no sweep"
+    assert copies_in(hidden[MAPS]) == []
+
+
+def test_a_return_is_unseen_from_the_move_until_it_is_taken_back() -> None:
+    (plan,) = unseen_return(
+        replace(
+            widgets(),
+            edges=(
+                EDGE,
+                COMES,
+            ),
+        ),
+        STANDARD,
+    )
+    assert plan.faults == (HoldStream(resource=WIDGETS, window=Window(2, 4), release="relist"),)
+    assert (
+        len(
+            list(
+                unseen_return(
+                    replace(
+                        widgets(),
+                        edges=(
+                            EDGE,
+                            COMES,
+                        ),
+                    ),
+                    PROFILES["thorough"],
+                )
+            )
+        )
+        == 3
+    )
+
+
+def test_one_alone_has_the_same_steps_and_faults() -> None:
+    plan = restarts(EDGE, COMES)[0]
+    made = alone(plan, "w-b")
+    (_, second) = copies(replace(widgets(), reads_past=(WIDGETS,)), [SWITCHED, REMOVED])
+    assert made.steps == there_and_back([second])
+    assert made.faults == plan.faults
+    assert made.title != plan.title
+    assert copies_in(made) == []

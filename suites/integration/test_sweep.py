@@ -7,7 +7,13 @@ import pytest
 
 from .conftest import MANIFESTS, Run, fixture_controller
 
-GIVEN = (f"--staleproof-crds={MANIFESTS / 'platform-crd.yaml'}", "--staleproof-patience=5", "-k", "sweep")
+GIVEN = (
+    f"--staleproof-crds={MANIFESTS / 'platform-crd.yaml'}",
+    "--staleproof-companions=auto",
+    "--staleproof-patience=5",
+    "-k",
+    "sweep",
+)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from staleproof.assess.learn.accepted_moves import went_wrong
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, indexed
+from staleproof.core.history.provenance import Commit
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move
@@ -40,9 +41,9 @@ def with_map(session: Session, seen: Observed, planned: _Planned) -> Observed:
     ends, edges = time.monotonic() + MAP_SECONDS, list[Edge]()
     for group in chunks(moves):
         edges += _edges(session, seen, group, planned, ends)
-    found = tuple(edge for edge in edges if edge.takes_away)
-    session.note("moves that make or delete", "; ".join(map(str, found[:_TOLD])))
-    return replace(seen, edges=found)
+    telling = [str(edge) for edge in edges if edge.takes_away]
+    session.note("moves that make or delete", "; ".join(telling[:_TOLD]))
+    return replace(seen, edges=tuple(edges))
 
 
 def _worth_a_look(seen: Observed) -> Iterator[Move]:
@@ -86,17 +87,27 @@ def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:
         mine = (each for each, owner in children if owner == copy.name and each.is_live(before=ends[step - 1]))
         return {(each.resource, each.name.replace(copy.name, "")) for each in mine}
 
-    return [_edge(copy.move, *(there(copy, step) for step in (1, 2, 3))) for copy in made]
+    def changed(copy: Copy) -> set[str]:
+        mine = (each for each, owner in children if owner == copy.name)
+        return {each.resource for each in mine if any(_is_change(commit, ends[0], ends[1]) for commit in each.commits)}
+
+    return [_edge(copy.move, changed(copy), *(there(copy, step) for step in (1, 2, 3))) for copy in made]
 
 
-def _edge(move: Move, at_first: _Named, moved: _Named, back: _Named) -> Edge:
+def _is_change(commit: Commit, since: int, until: int) -> bool:
+    """Whether the controller wrote to what was there, and that is there still."""
+    return since < commit.index < until and commit.by is not None and commit.entry.type == "MODIFIED" and not commit.deletes
+
+
+def _edge(move: Move, changed: Set[str], at_first: _Named, moved: _Named, back: _Named) -> Edge:
     """What comes and goes: under names that come back, or, where names are never the same twice, by how many there are."""
     before, then, after = _count(at_first), _count(moved), _count(back)
     goes = {resource for resource, name in at_first - moved if then[resource] < before[resource] or (resource, name) in back}
     comes = {resource for resource, _ in moved - at_first if then[resource] > before[resource] or resource in goes}
     returns = {resource for resource in goes if after[resource] >= before[resource]}
     leaves = {resource for resource in before | after if before[resource] != after[resource]}
-    return Edge(move, *(tuple(sorted(each)) for each in (goes, comes, returns, leaves)))
+    replaced = {resource for resource, _ in at_first ^ moved} - goes - comes
+    return Edge(move, *(tuple(sorted(each)) for each in (goes, comes, changed | replaced, returns, leaves)))
 
 
 def _count(named: _Named) -> Counter[str]:

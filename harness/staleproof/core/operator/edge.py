@@ -12,6 +12,7 @@ class Edge:
     Attributes:
         goes: a child that was there is not there any more once the move is made.
         comes: a child is there that was not.
+        changes: a child is otherwise, or another one is there in its place.
         returns: the way back makes one that the move had deleted.
         leaves: the way back does not make it again, or does not delete what the move had made.
     """
@@ -19,6 +20,7 @@ class Edge:
     move: Move
     goes: tuple[str, ...] = ()
     comes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
     returns: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
 
@@ -28,6 +30,6 @@ class Edge:
         return tuple(dict.fromkeys((*self.goes, *self.comes)))
 
     def __str__(self) -> str:
-        told = (("deletes", self.goes), ("makes", self.comes), ("leaves otherwise", self.leaves))
+        told = (("deletes", self.goes), ("makes", self.comes), ("changes", self.changes), ("leaves otherwise", self.leaves))
         does = "; ".join(f"{verb} {', '.join(resources)}" for verb, resources in told if resources)
-        return f"{self.move}: {does or 'makes and deletes nothing'}"
+        return f"{self.move}: {does or 'nothing is done about it'}"

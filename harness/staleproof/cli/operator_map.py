@@ -1,0 +1,65 @@
+"""`staleproof map`: what the operator makes, deletes and changes when a user changes a primary, and when it is changed back."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from staleproof.assess.configuration import samples_of, session_options, subject_for
+from staleproof.assess.learn.samples import observe_all
+from staleproof.assess.trial.session import Session
+from staleproof.cli.option import SUBJECT, called, settings_of, takes
+from staleproof.core.operator.edge import Edge
+from staleproof.core.operator.observed import Observed
+from staleproof.drive.cluster.manifests import name_of
+from staleproof.progress import progress_on
+
+HEADINGS = ("move", "deletes", "makes", "changes", "left otherwise")
+
+
+@click.command(name="map")
+@takes(*SUBJECT, "crds", "samples", "primary", "before", "mutations")
+def operator_map(**options: Any) -> int:  # noqa: ANN401  # click's
+    """Show what each move of the samples makes and deletes, without any fault: many primaries side by side, each with a move of its
+    own, are made, moved and moved back together. It takes a minute or two for each sample.
+
+    Exit code 0: the map was learnt. 4: what is given is wrong. 11: the controller does not start, or is not reached.
+    """
+    settings = settings_of(options)
+    samples = samples_of(settings, (), called)
+    given = session_options(settings, subject_for(settings, ()), samples.manifests, samples.before)
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    with Session(replace(given, maps=True), progress_on(sys.stderr)) as session:
+        for observed in observe_all(session, samples).observed:
+            show(console, observed)
+    return 0
+
+
+def show(console: Console, observed: Observed) -> None:
+    """The map of one primary: first the moves that make or delete, then those that change, then in one line the rest."""
+    name = name_of(observed.sample)
+    if observed.alone:
+        console.print(f"{name}: there is no map, because a second primary collides with the first ({', '.join(observed.alone)})")
+        return
+    told, quiet = sorted_out(observed.edges)
+    table = Table(title=f"{name}: what its moves do, without any fault", title_justify="left")
+    for heading in HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for edge in told:
+        columns = (edge.goes, edge.comes, edge.changes, edge.leaves)
+        table.add_row(str(edge.move), *(", ".join(each) for each in columns))
+    console.print(table)
+    if quiet:
+        paths = ", ".join(dict.fromkeys(edge.move.path for edge in quiet))
+        console.print(f"nothing is done about {paths}", highlight=False, soft_wrap=True)
+
+
+def sorted_out(edges: Iterable[Edge]) -> tuple[Sequence[Edge], Sequence[Edge]]:
+    """Those that do something, what makes or deletes first; and those that do nothing."""
+    every = sorted(edges, key=lambda edge: (not edge.takes_away, not edge.changes))
+    does = [edge for edge in every if edge.takes_away or edge.changes or edge.leaves]
+    return does, [edge for edge in every if edge not in does]

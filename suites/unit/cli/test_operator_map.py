@@ -1,0 +1,43 @@
+"""`staleproof map`: how a map is shown."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.console import Console
+
+from staleproof.cli.operator_map import show, sorted_out
+from staleproof.core.operator.edge import Edge
+from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.move import Move
+
+SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
+
+
+def move(path: str) -> Move:
+    return Move(path=path, kind="toggle", do={}, undo={}, was="True", becomes="False")
+
+
+QUIET, CHANGES, GOES = Edge(move("spec.a")), Edge(move("spec.b"), changes=("pods",)), Edge(move("spec.c"), goes=("services",))
+
+
+def shown(*edges: Edge, alone: Sequence[str] = ()) -> str:
+    text = io.StringIO()
+    observed = replace(Observed(SAMPLE, "widgets", (), ()), edges=edges, alone=tuple(alone))
+    show(Console(file=text, width=200), observed)
+    return text.getvalue()
+
+
+def test_what_makes_or_deletes_comes_first_and_what_does_nothing_has_a_line() -> None:
+    assert sorted_out([QUIET, CHANGES, GOES]) == ([GOES, CHANGES], [QUIET])
+    lines = shown(QUIET, CHANGES, GOES).splitlines()
+    assert lines[0].strip() == "Widget/w: what its moves do, without any fault"
+    rows = [line for line in lines if "spec." in line]
+    assert rows[0].split("│")[1].strip() == "spec.c toggle (True → False)"
+    assert rows[0].split("│")[2].strip() == "services"
+    assert rows[-1] == "nothing is done about spec.a"
+
+
+def test_where_there_is_no_room_for_two_primaries_there_is_no_map() -> None:
+    told = "Widget/w: there is no map, because a second primary collides with the first (192.0.2.7)"
+    assert " ".join(shown(alone=["192.0.2.7"]).split()) == told

@@ -11,7 +11,7 @@ from math import fsum
 from staleproof.core.fault import AnyFault
 from staleproof.core.plan.coverage import moments, occasions
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Rest, removes
+from staleproof.core.plan.step import Patch, Rest, Together, in_parts, parts, removes
 from staleproof.core.times import LEAST_PLAN_SECONDS, TRIES_AGAIN_FACTOR
 
 _DETAIL = 0.2
@@ -22,14 +22,16 @@ Cells = set[tuple[str, ...]]
 def expected_seconds(plan: Plan, took: Mapping[str, float]) -> float:
     """How long a trial of the plan will take. `took` says what things took without faults, as `Observed.seconds` does.
 
-    A kind of step that is not known takes as long as the longest in the plan that is.
+    A kind of step that is not known takes as long as the longest in the plan that is; what is done together as long as the longest
+    of it.
     """
-    kinds = {step.tag for step in plan.steps}
+    kinds = {part.tag for part in in_parts(plan.steps)}
     longest = max((took[kind] for kind in kinds if kind in took), default=0.0)
-    steps = sum(took.get(step.tag, longest) + (step.seconds if isinstance(step, Rest) else 0.0) for step in plan.steps)
+    steps = sum(max((took.get(part.tag, longest) for part in parts(step)), default=0.0) for step in plan.steps)
+    rests = sum(step.seconds for step in plan.steps if isinstance(step, Rest))
     starts = plan.fresh + sum("restarts" in fault.effects for fault in plan.faults)
     holds = sum(_holds(fault, plan) for fault in plan.faults)
-    return steps + holds + starts * took.get("start", 0.0) + took.get("settle", 0.0)
+    return steps + rests + holds + starts * took.get("start", 0.0) + took.get("settle", 0.0)
 
 
 def _holds(fault: AnyFault, plan: Plan) -> float:
@@ -85,7 +87,7 @@ def _cells(plan: Plan) -> Cells:
 
 def _details(plan: Plan) -> Cells:
     """Which faults it tries on which resources, in which phases of the workload, over which changes, with one another, with which
-    effects, and what is done while they last."""
+    effects, and what is done while they last; in a sweep, to each of its primaries."""
     each = occasions(plan)
     tried: Cells = {(at.fault, at.resource, at.phase, "") for at in each}
     tried |= {(at.fault, "", at.phase, at.move) for at in each if at.move}
@@ -93,6 +95,8 @@ def _details(plan: Plan) -> Cells:
         tried |= {(fault.tag, fault.resource, "", ""), (fault.kind, "does", *sorted(fault.effects))}
         tried |= {(at.fault, "without", at.move)} if removes(plan.steps[fault.window.from_step - 1]) else set()
         tried |= {(fault.kind, "outlasts", phase, "") for phase in _outlasted(fault, plan)}
+    swept = (part for step in plan.steps if isinstance(step, Together) for part in step.steps if isinstance(part, Patch))
+    tried |= {(tag, "each of", str(part.patch), "") for part in swept for tag in {fault.tag for fault in plan.faults}}
     return tried | set(itertools.combinations(sorted({at.fault for at in each}), 2))
 
 

@@ -7,7 +7,7 @@ from staleproof.core.fault import AnyFault as Fault
 from staleproof.core.fault import Expire, HoldStream, PastSnapshot, Refuse, Restart, Skew, SlowAnswer, Window
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Rest, Resync, Step, Touch
+from staleproof.core.plan.step import Apply, Patch, Rest, Resync, Step, Together, Touch
 from staleproof.draw.order import expected_seconds, most_valuable_first
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.scenarios import canonical_plans
@@ -35,6 +35,7 @@ def plan(*faults: Fault, steps: tuple[Step, ...] = (APPEAR, TOUCH), aims: tuple[
         (plan(SlowAnswer(resource=PODS, verb="create", by_seconds=2)), 5.5),
         (plan(Skew(by_seconds={PODS: 0.5, WIDGETS: 1})), 5.5),
         (plan(Skew(by_seconds={PODS: 1}, window=Window(1, 2))), 4.5),
+        (plan(steps=(Together(steps=(APPEAR, APPEAR, TOUCH)), TOUCH)), 3.5),  # side by side
     ],
 )
 def test_a_plan_takes_what_its_steps_take_without_faults_and_what_its_faults_add(drawn: Plan, seconds: float) -> None:
@@ -75,3 +76,10 @@ def test_the_worth_of_a_second_counts() -> None:
     plans = [plan(Expire(resource="*"), aims=("a", "b")), plan(Refuse(), aims=("c",))]
     assert list(most_valuable_first(plans, [10.0, 1.0])) == [1, 0]
     assert list(most_valuable_first(plans, [1.0, 1.0])) == [0, 1]
+
+
+def test_a_sweep_is_worth_what_each_of_its_primaries_tries() -> None:
+    """They are many for the price of one."""
+    moves = tuple(Patch(target=TARGET, patch={"spec": {str(number): False}}) for number in range(3))
+    one, many = (plan(HoldStream(resource=PODS), steps=(APPEAR, step)) for step in (moves[0], Together(steps=moves)))
+    assert list(most_valuable_first([one, many], [1.0, 1.0])) == [1, 0]

@@ -301,7 +301,7 @@ class CallFault(Fault, frozen=True, kw_only=True):
     """
 
     acts_on = "requests"
-    needs = "write"
+    needs: ClassVar[Need] = "write"
     verb: Verb = "*"
     subresource: str | None = None
     nth: Positive = 1

@@ -25,7 +25,7 @@ demo:
 nightly *names:
     @ci/nightly "$@"
 
-# write what is printed from code into README and docs
+# write what is printed from code into docs
 docs:
     @ci/docs
 

@@ -3,15 +3,16 @@
 import re
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
+from staleproof.checks import doubt
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
-from staleproof.checks.verdict import Outcome
+from staleproof.checks.verdict import Basis, Outcome
 from staleproof.core.engine.gate import Gate, Waiting
 from staleproof.core.engine.schedule import Schedule
 from staleproof.core.fault import AnyFault, Fault, Place, Seat
@@ -117,6 +118,16 @@ def test_the_example_is_named_in_the_way_that_requirements_are(rule: ModuleType)
     assert isinstance(rule.GUARDS_DELETES, Requirement)
     assert rule.GUARDS_DELETES.slug == "guards-deletes"
     assert rule.GUARDS_DELETES.check is rule.guards_deletes
+
+
+def test_what_an_excuse_may_be_about_is_all_there_and_the_example_is_one() -> None:
+    (bases, others) = re.findall(r"the basis of a finding \((.*?)\), or (.*?), if it", TEXT, re.DOTALL)[0]
+    of_finding, of_more = get_args(doubt.Subject)
+    assert of_finding is Basis
+    assert tuple(re.findall(r"`(\w+)`", bases)) == get_args(of_finding)
+    assert tuple(re.findall(r"`(\w+)`", others)) == get_args(of_more)
+    (row,) = re.findall(r"^    (Doubt\(.*\))$", TEXT, re.MULTILINE)
+    assert eval(row, vars(doubt)) in doubt.DOUBTS
 
 
 def test_the_files_to_touch_are_where_they_are_said_to_be() -> None:

@@ -9,9 +9,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # how many they are
 
 from staleproof.assess.doctor.symptoms import DOCTOR, SYMPTOMS
-from staleproof.checks.catalog import REQUIREMENTS
+from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.requirement import Requirement
 from staleproof.core.fault.suggest import FAULTS
 from staleproof.report.documentation import updated
@@ -49,6 +50,24 @@ def test_the_version_is_stated_once() -> None:
 def test_what_a_page_prints_from_code_is_as_the_code_is(page: Path) -> None:
     text = page.read_text()
     assert updated(text) == text, "run ci/docs"
+
+
+COUNTED = {
+    r"(\d+) requirements": len(REQUIREMENTS),
+    r"(\d+) controllers with one planted fault": len(MUTANTS),
+    r"(\d+) faults": len(FAULTS),
+}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_a_page_says_how_many_there_are(page: Path) -> None:
+    text = page.read_text()
+    said = {(words, int(number)) for words in COUNTED for number in re.findall(words, text)}
+    assert said <= COUNTED.items()
+
+
+def test_the_finding_in_the_readme_has_the_remedy_of_its_requirement() -> None:
+    assert f"\n          remedy: {BY_SLUG['no-duplicate-create'].remedy}\n" in (ROOT / "README.md").read_text()
 
 
 def test_the_catalogue_is_on_its_page() -> None:
@@ -92,8 +111,8 @@ def test_every_command_is_listed(command: str) -> None:
 
 @pytest.mark.parametrize("requirement", [requirement.slug for requirement in REQUIREMENTS])
 def test_every_requirement_is_aimed_at_by_a_scenario(requirement: str) -> None:
-    sources = "".join(path.read_text() for path in (ROOT / "harness/staleproof/draw").glob("*.py"))
-    assert f'"{requirement}"' in sources
+    is_named = any(f'"{requirement}"' in path.read_text() for path in (ROOT / "harness/staleproof/draw").glob("*.py"))
+    assert is_named, f'no module of draw has "{requirement}" in its aims'
 
 
 DECIDING = ["core", "core/engine", "core/fault", "checks", "checks/facts", "checks/rules", "checks/story", "draw", "draw/incidents"]

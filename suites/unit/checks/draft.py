@@ -14,6 +14,7 @@ from staleproof.core.history.entry import (
     Asked,
     Committed,
     Delivered,
+    Ended,
     Entry,
     FaultFired,
     Item,
@@ -83,6 +84,8 @@ class Draft:
 
     def adds(self, entry: Any, **fields: Any) -> Self:  # noqa: ANN401
         """Any entry."""
+        if self.entries and isinstance(self.entries[-1], Ended):
+            raise ValueError("this history has ended; make the script anew")
         self.entries.append(entry(at=round(len(self.entries) * 0.1 + self._passed, 1), **fields))
         return self
 
@@ -148,6 +151,8 @@ class Draft:
     def _ask(self, verb: str, resource: str, name: str = "", *, namespace: str | None = None, **fields: Any) -> None:  # noqa: ANN401
         self._request += 1
         where = self.namespace if namespace is None else namespace
+        if where not in ("", self.namespace) and verb != "list":
+            raise ValueError(f"no history has a {verb} in the namespace {where}: core/history/scope.py leaves it out")
         asked = {"request": self._request, "client": "controller", "verb": verb, "resource": resource, "name": name}
         self.adds(Asked, namespace=where, **asked, **fields)
 

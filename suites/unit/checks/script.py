@@ -129,7 +129,11 @@ class Script(Draft):
         return self.updates("w", status=status)
 
     def asks(self, verb: str, resource: str, name: str = "", *, namespace: str | None = None, subresource: str = "") -> Self:
-        """A request that is answered well and changes nothing in the trial's namespace."""
+        """A request that is answered well and changes nothing in the trial's namespace.
+
+        It is about that namespace or, with an empty one, about what is in none. Of others a history has nothing but lists: what is
+        the trial's there is told as if it were in the trial's, and what is not is left out (`core/history/scope.py`).
+        """
         self._ask(verb, resource, name, subresource=subresource, namespace=namespace)
         return self._succeed(name=name)
 
@@ -137,6 +141,11 @@ class Script(Draft):
         """The controller asks for a write and the API server says 409."""
         self._ask(verb, resource, "" if verb == "create" else name, precondition_uid=uid, subresource=subresource)
         return self._fail(409, reason, name)
+
+    def fails(self, verb: str, name: str = "", resource: str = "pods", *, subresource: str = "", code: int = 500) -> Self:
+        """The controller asks for something and the API server, no fault, answers that it could not do it."""
+        self._ask(verb, resource, name, subresource=subresource)
+        return self._fail(code, "InternalError", name)
 
     def says_blindly(self, name: str = "w", resource: str = WIDGETS, *, reason: str = "Conflict") -> Self:
         """A status that rests on what it was shown, and is refused."""

@@ -126,7 +126,7 @@ def test_an_interruption_before_the_first_trial_is_reported(tmp_path: Path) -> N
         raise KeyboardInterrupt
     report = json.loads((made.folder / "report.json").read_bytes())
     assert (report["partial"], report["trials"]) == (True, [])
-    assert out.getvalue().splitlines()[-1].startswith("interrupted; nothing failed in what was finished: 0 of 27 ")
+    assert out.getvalue().splitlines()[-1].startswith(f"interrupted; nothing failed in what was finished: 0 of {len(BY_SLUG)} ")
 
 
 def test_an_end_before_the_first_trial_says_where_the_logs_are(tmp_path: Path) -> None:

@@ -115,12 +115,14 @@ class PlannedFault:
 
     # --- what becomes of it
 
-    def ordinal(self, seat: Seat, frame: int) -> int:
+    def ordinal(self, seat: Seat, frame: int) -> int | None:
         """The position of this frame, the stream's nth, among those that concern the fault; the same whenever it is asked again.
 
-        Ordinals behind the one that the fault waits for are not remembered: they are all the same to it.
+        Ordinals behind the one that the fault waits for are not remembered: they are all the same to it. None: it waits for none.
         """
-        wanted: int = getattr(self.fault, "nth", None) or 0
+        if not hasattr(self.fault, "nth"):
+            return None
+        wanted: int = self.fault.nth or 0
         counts = self._counts.setdefault((seat.request.resource, seat.ordinal), {})
         if frame in counts:
             return counts[frame]

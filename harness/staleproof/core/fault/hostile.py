@@ -6,6 +6,7 @@ Each breaks exactly one property of a watch, and names it, or the meaning of a c
 from typing import ClassVar
 
 from staleproof.core.fault.decision import DROP, PASS, Delay, FrameDecision, FromPast, Repeat, RequestDecision
+from staleproof.core.fault.effects import Effect
 from staleproof.core.fault.legality import past_is_hostile
 from staleproof.core.fault.model import Fault, Place, Positive, Seconds
 from staleproof.core.fault.need import Span
@@ -15,7 +16,7 @@ from staleproof.core.history.request import ApiRequest
 
 class _Hostile(Fault, frozen=True, kw_only=True):
     contract = "hostile"
-    does = ("forges",)
+    does: ClassVar[tuple[Effect, ...]] = ("forges",)
     lasts: ClassVar[Span] = "step"
 
 

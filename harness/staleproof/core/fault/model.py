@@ -102,12 +102,19 @@ class Seat:
 class Place:
     """Where in its stream a frame is: the nth of those that came while the fault was open; `burst`: it is an initial event.
 
-    Frames from outside the trial's namespace are not counted: their `nth` is 0.
+    Frames from outside the trial's namespace are not counted: their number is 0. None: nobody counts, as the fault has no `nth`.
     """
 
     seat: Seat
-    nth: int
+    number: int | None
     burst: bool = False
+
+    @property
+    def nth(self) -> int:
+        """The frame's number, up to the one that the fault's field `nth` says."""
+        if self.number is None:
+            raise AttributeError("frames are counted only for a fault with a field `nth`, which it compares place.nth with")
+        return self.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +308,7 @@ class CallFault(Fault, frozen=True, kw_only=True):
     """
 
     acts_on = "requests"
-    needs = "write"
+    needs: ClassVar[Need] = "write"
     verb: Verb = "*"
     subresource: str | None = None
     nth: Positive = 1

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from staleproof.core.fault.decision import PASS, AnswerDecision, RequestDecision, Stall
 from staleproof.core.fault.effects import Effect, Twin
 from staleproof.core.fault.model import ANY, CallFault, Fault, Misfit, Resource, Verb, unanswered
-from staleproof.core.fault.need import Tries
+from staleproof.core.fault.need import Need, Tries
 from staleproof.core.history.request import ApiRequest
 
 
@@ -51,7 +51,7 @@ class _Process(Fault, frozen=True, kw_only=True):
     executed_by = "runner"
     needs_runner = True
     acts_on = "process"
-    needs = "nothing"
+    needs: ClassVar[Need] = "nothing"
     resource: Resource = ANY
 
     def misfits(self) -> Iterator[Misfit]:

@@ -43,7 +43,7 @@ class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
     """
 
     row = "1"
-    does = ("hides",)
+    does: ClassVar[tuple[Effect, ...]] = ("hides",)
     says = "its {} stream was held"
     says_of_all = "all its streams were held"
     often = 2

@@ -37,11 +37,15 @@ def test_what_the_controller_put_into_a_child_is_edited() -> None:
 def test_what_somebody_else_put_there_is_not() -> None:
     added = kept(b="x").applied("w-a", "configmaps", data={"a": "theirs", "b": "x"})
     assert [edit.patch for edit in edits_of(added)] == [{"data": {"b": "x-edited"}}]
-    changed = kept(b="x").applied("w-a", "configmaps", data={"b": "theirs"})
-    assert edits_of(changed) == []
-    assert [edit.patch for edit in edits_of(changed.updates("w-a", "configmaps", subresource="", data={"b": "z"}))] == [
-        {"data": {"b": "z-edited"}}
-    ]
+
+
+def test_what_somebody_else_put_in_the_place_of_its_own_is_edited_once_it_has_written_it_again() -> None:
+    def changed() -> Script:
+        return kept(b="x").applied("w-a", "configmaps", data={"b": "theirs"})
+
+    assert edits_of(changed()) == []
+    written = edits_of(changed().updates("w-a", "configmaps", subresource="", data={"b": "z"}))
+    assert [edit.patch for edit in written] == [{"data": {"b": "z-edited"}}]
 
 
 def test_nor_is_a_child_that_somebody_else_made_or_that_does_not_stay() -> None:

@@ -30,10 +30,12 @@ def test_who_was_in_time_needed_no_patience() -> None:
 
 
 def test_a_controller_that_works_again_when_it_is_waited_for_has_healed() -> None:
-    script = Script(SEVER).opens().flaps().pair().closes().released().settled()
-    assert healed(beside(script.adds(Probed, works=True, waited=8.0))) is None
-    late = beside(script.adds(Probed, works=True, waited=35.0, overdue=25.0))
-    assert healed(late) == Healed(35.0, "it did nothing about a new object")
+    def waited(seconds: float, overdue: float = 0.0) -> Trial:
+        script = Script(SEVER).opens().flaps().pair().closes().released().settled()
+        return beside(script.adds(Probed, works=True, waited=seconds, overdue=overdue))
+
+    assert healed(waited(8.0)) is None
+    assert healed(waited(35.0, overdue=25.0)) == Healed(35.0, "it did nothing about a new object")
 
 
 def test_what_was_waited_beyond_the_usual_time_is_not_what_a_trial_takes() -> None:

@@ -22,10 +22,12 @@ def test_nothing_is_wrong_where_nobody_says_so() -> None:
 
 
 def test_only_the_latest_conditions_count() -> None:
-    missing = condition("Ready", "False", reason="SecretMissing", message="secret db is not there")
-    script = trial().applied("w", status={"conditions": [missing]})
-    assert told(script) == ["Ready is False, SecretMissing: secret db is not there"]
-    assert told(script.applied("w", status={"conditions": [condition("Ready", "True")]})) == []
+    def complains() -> Script:
+        missing = condition("Ready", "False", reason="SecretMissing", message="secret db is not there")
+        return trial().applied("w", status={"conditions": [missing]})
+
+    assert told(complains()) == ["Ready is False, SecretMissing: secret db is not there"]
+    assert told(complains().applied("w", status={"conditions": [condition("Ready", "True")]})) == []
 
 
 def test_some_conditions_are_bad_when_they_hold() -> None:

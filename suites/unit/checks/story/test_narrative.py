@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import Story, explain, stories
 from staleproof.checks.verdict import Cause, Finding, Outcome, Verdict
@@ -46,8 +47,7 @@ def test_the_story_of_a_duplicate() -> None:
         "     2.300 s  widget/w was shown (resourceVersion 105), in step 2: touch Widget/w\n"
         "     2.400 s  it created pod/w-d, though it had not been shown its own creates 102\N{EN DASH}104\n"
         "  compared with runs: 2 without faults\n"
-        "  remedy: remember own writes until the cache has them (expectations, ConsistencyStore, read-your-writes client) "
-        "or use deterministic names"
+        f"  remedy: {BY_SLUG['no-duplicate-create'].remedy}"
     )
 
 

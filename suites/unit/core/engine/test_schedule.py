@@ -22,6 +22,7 @@ from staleproof.core.fault import (
     LoseAnswer,
     OwnWrite,
     PastSnapshot,
+    Place,
     Refuse,
     Reject,
     Seat,
@@ -486,6 +487,14 @@ def test_the_nth_frame_is_the_nth_that_the_fault_is_about() -> None:
     asked = [decide(frame, nth)[1] for nth, frame in enumerate(frames, 1)]
     assert asked == [None, None, None, FIRST]
     assert decide(frames[3], 4)[1] == FIRST  # asked again, it is still the second
+
+
+def test_a_fault_that_says_no_number_cannot_ask_for_that_of_a_frame() -> None:
+    """It would be told the same of every frame, and act on all of them or on none."""
+    (planned,) = Schedule([HoldStream(resource="pods")])._faults
+    place = Place(seat("pods"), planned.ordinal(seat("pods"), 1))
+    with pytest.raises(AttributeError, match="only for a fault with a field `nth`"):
+        _ = place.nth
 
 
 def test_frames_from_elsewhere_are_not_counted() -> None:

@@ -266,7 +266,7 @@ CASES: Cases = {
     "nothing deleted": (recreated().let_go(), "NOT_EXERCISED"),
     "another name": (scaled().deletes("w-0").let_go(), "NOT_EXERCISED"),
     "after the release": (recreated().let_go().step(3, "scale").applied("w", spec=1).deletes("w-1"), "NOT_EXERCISED"),
-    "elsewhere": (recreated().asks("delete", "pods", "w-1", namespace="elsewhere").let_go(), "NOT_EXERCISED"),
+    "in no namespace": (recreated().asks("delete", "pods", "w-1", namespace="").let_go(), "NOT_EXERCISED"),
 }
 
 

@@ -133,9 +133,9 @@ CASES = {
     "tokenreview": (settled().asks("create", "tokenreviews.authentication.k8s.io", namespace="").resynced(), "PASS"),
     "accessreview": (settled().asks("create", "localsubjectaccessreviews.authorization.k8s.io").resynced(), "PASS"),
     "token": (settled().asks("create", "serviceaccounts", "default", subresource="token").resynced(), "PASS"),
-    "elsewhere": (settled().asks("update", "configmaps", "leader", namespace="kube-system").resynced(), "PASS"),
     "cluster-scoped": (settled().asks("update", "nodes", "node-1", namespace="").resynced(), "PASS"),
     "refused": (settled().refused("update", "w", "Conflict", resource=WIDGETS).resynced(), "PASS"),
+    "failed": (settled().fails("update", "w", WIDGETS).resynced(), "PASS"),
     "leader election by annotation": (lock().updates("lock", "configmaps", renewed=1), "PASS"),
     # --- writes for a reason
     "tries again what was never answered": (never_answered(), "PASS"),

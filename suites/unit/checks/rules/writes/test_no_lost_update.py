@@ -189,7 +189,7 @@ CASES: Cases = {
     "nothing happened": (trial(), UNSEEN),
     "nobody else wrote": (writes(made(trial()).hold(), spec={"a": 2}).let_go(), UNSEEN),
     "it did not write": (edited().let_go(), UNSEEN),
-    "elsewhere": (edited().asks("update", "pods", "w-0", namespace="elsewhere").let_go(), UNSEEN),
+    "in no namespace": (edited().asks("update", "pods", "w-0", namespace="").let_go(), UNSEEN),
 }
 
 

@@ -19,6 +19,7 @@ from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.move import Move, merged
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Delete, Patch, Step, Touch, at_once, in_parts, parts
+from staleproof.core.wording import plural
 from staleproof.draw.canonical import another, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past
@@ -27,6 +28,7 @@ from staleproof.draw.profile import Profile
 SCENARIO = Scenario("sweep", settle=slow_to_start)
 WIDTH = 8
 """So many primaries at most that one controller works on at once: old clients send five requests a second."""
+_TOLD = 3
 _RELEASES: tuple[Release, ...] = ("relist", "events", "resume")
 T = TypeVar("T")
 _Done = Apply | Patch | Touch | Delete
@@ -181,4 +183,6 @@ def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _about(edges: Sequence[Edge]) -> str:
-    return ", ".join(dict.fromkeys(edge.move.path for edge in edges))
+    paths = list(dict.fromkeys(edge.move.path for edge in edges))
+    more = f" and {plural(len(paths) - _TOLD, 'other field')}" if len(paths) > _TOLD else ""
+    return f"{', '.join(paths[:_TOLD])}{more}"

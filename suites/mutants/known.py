@@ -31,7 +31,9 @@ from ..languages.program import LANGUAGES, Language, built
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 HISTORIES = MANIFESTS.parent / "histories" / "mutants"
-CRDS = tuple(MANIFESTS / f"{each}-crd.yaml" for each in ("widget", "sequentialjob", "tenant", "queued", "blueprint", "hosted"))
+CRDS = tuple(
+    MANIFESTS / f"{each}-crd.yaml" for each in ("widget", "sequentialjob", "tenant", "queued", "blueprint", "hosted", "platform")
+)
 _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
 _METRICS_PORT = "--metrics-port={metrics_port}"
@@ -262,6 +264,18 @@ def _gateway(name: str, caught_by: str = "") -> Known:
     return Known(f"{name}_gateway", (f"{_PACKAGE}.gateway", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
 
 
+def _switched(name: str, caught_by: str = "") -> Known:
+    """One whose primary has many switches, of which two own something live, and one of these a claim."""
+    return Known(
+        f"{name}_switched",
+        (f"{_PACKAGE}.switched", name, _METRICS_PORT),
+        "platform-sample.yaml",
+        caught_by,
+        has_metrics=True,
+        companions=("persistentvolumeclaim-protection",),
+    )
+
+
 def _planted(bug: str, caught_by: str) -> Iterator[Known]:
     """A fault that each of the controllers in other languages can be asked for."""
     for language in LANGUAGES:
@@ -292,6 +306,7 @@ HONEST = (
     _resident("careful"),
     _slow_to_part("mindful"),
     _gateway("attentive"),
+    _switched("reassured"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

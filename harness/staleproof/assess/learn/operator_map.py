@@ -27,6 +27,7 @@ from staleproof.drive.trial.dry_run import refused_returns
 from staleproof.drive.trial.workload import Refused
 
 _MOST_MAPPED = 40
+MAP_PART = 5
 _TOLD = 8
 _Planned = Callable[[tuple[Step, ...]], Plan]
 _Named = Set[tuple[str, str]]
@@ -38,12 +39,17 @@ def with_map(session: Session, seen: Observed, planned: _Planned) -> Observed:
     if seen.alone or not session.options.maps:
         return seen
     moves = _returning(session, seen, spread(list(_worth_a_look(seen)), _MOST_MAPPED))
-    ends, edges = time.monotonic() + MAP_SECONDS, list[Edge]()
+    ends, edges = map_ends(time.monotonic(), session.options.ends()), list[Edge]()
     for group in chunks(moves):
         edges += _edges(session, seen, group, planned, ends)
     telling = [str(edge) for edge in edges if edge.takes_away]
     session.note("moves that make or delete", "; ".join(telling[:_TOLD]))
     return replace(seen, edges=tuple(edges))
+
+
+def map_ends(now: float, run_ends: float) -> float:
+    """When learning ends: a run that has little time spends no more than a part of it on that."""
+    return now + min(MAP_SECONDS, max(0.0, run_ends - now) / MAP_PART)
 
 
 def _worth_a_look(seen: Observed) -> Iterator[Move]:

@@ -1,12 +1,14 @@
 """What a run in which all copies appear, are moved and are moved back says of their moves."""
 
+import math
 from collections.abc import Sequence
 
-from staleproof.assess.learn.operator_map import edges_in
+from staleproof.assess.learn.operator_map import MAP_PART, edges_in, map_ends
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move
+from staleproof.core.times import MAP_SECONDS
 from staleproof.draw.sweep import Copy, copies
 
 from ...checks.script import WIDGETS, Script, trial
@@ -66,3 +68,9 @@ def test_a_child_of_a_child_is_the_primarys() -> None:
     first, _ = edges(script)
     assert first.goes == (MAPS,)
     assert first.leaves == (MAPS,)
+
+
+def test_a_run_with_little_time_spends_a_part_of_it() -> None:
+    assert map_ends(100.0, math.inf) == 100.0 + MAP_SECONDS
+    assert map_ends(100.0, 100.0 + MAP_SECONDS) == 100.0 + MAP_SECONDS / MAP_PART
+    assert map_ends(100.0, 90.0) == 100.0

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from staleproof.assess.run.exit_code import of_trial
 from staleproof.assess.store.run_folder import export_name, exported, find_history, read_history, write_whole
+from staleproof.assess.trial.suspects import without_suspects
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.judge import judge
@@ -14,6 +15,7 @@ from staleproof.checks.story.narrative import stories
 from staleproof.checks.story.why import why
 from staleproof.checks.trial import indexed
 from staleproof.cli.show import show_verdicts, show_why
+from staleproof.draw.sweep import copies_in
 from staleproof.settings import ARTEFACTS
 
 
@@ -32,6 +34,9 @@ def check(history: str, slug: str | None) -> int:
     for note in found.notes:
         console.print(f"note: {note}", style="yellow")
     verdicts = judge(found)
+    if copies_in(found.header.plan):
+        verdicts = without_suspects(verdicts)
+        console.print("note: a sweep of many primaries accuses nobody; what it suspects was run alone", style="yellow")
     console.print(f"{path}: {found.header.plan.title or found.header.plan.scenario}, {len(found.entries)} entries", soft_wrap=True)
     if slug is None:
         show_verdicts(console, verdicts, stories(verdicts, found))

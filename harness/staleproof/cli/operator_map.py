@@ -16,9 +16,10 @@ from staleproof.cli.option import SUBJECT, called, settings_of, takes
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.drive.cluster.manifests import name_of
+from staleproof.errors import UsageError
 from staleproof.progress import progress_on
 
-HEADINGS = ("move", "deletes", "makes", "changes", "left otherwise")
+HEADINGS = ("move", "deletes", "makes", "changes", "not restored")
 
 
 @click.command(name="map")
@@ -31,11 +32,16 @@ def operator_map(**options: Any) -> int:  # noqa: ANN401  # click's
     """
     settings = settings_of(options)
     samples = samples_of(settings, (), called)
+    if not samples.primaries:
+        raise UsageError("there is nothing to learn a map of: give primaries with --samples")
     given = session_options(settings, subject_for(settings, ()), samples.manifests, samples.before)
     console = Console(width=None if sys.stdout.isatty() else 120)
     with Session(replace(given, maps=True), progress_on(sys.stderr)) as session:
-        for observed in observe_all(session, samples).observed:
+        seen = observe_all(session, samples)
+        for observed in seen.observed:
             show(console, observed)
+        for why in seen.left_out:
+            console.print(f"left out: {why}", highlight=False, markup=False, soft_wrap=True)
     return 0
 
 
@@ -44,6 +50,9 @@ def show(console: Console, observed: Observed) -> None:
     name = name_of(observed.sample)
     if observed.alone:
         console.print(f"{name}: there is no map, because a second primary collides with the first ({', '.join(observed.alone)})")
+        return
+    if not observed.edges:
+        console.print(f"{name}: there is no map, because no move of it can be made and taken back")
         return
     told, quiet = sorted_out(observed.edges)
     table = Table(title=f"{name}: what its moves do, without any fault", title_justify="left")

@@ -5,6 +5,7 @@ but their names and their moves; they are made, moved and moved back together. W
 is suspected is run alone, with the same steps and the same fault.
 """
 
+import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from staleproof.core.fault import HoldStream, Release, Window
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
+from staleproof.core.operator.unique import marked, with_hosts
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.move import Move, merged
 from staleproof.core.plan.plan import Plan
@@ -28,6 +30,8 @@ from staleproof.draw.profile import Profile
 SCENARIO = Scenario("sweep", settle=slow_to_start)
 WIDTH = 8
 """So many primaries at most that one controller works on at once: old clients send five requests a second."""
+MARKS = tuple(f"-{letter}" for letter in string.ascii_lowercase)
+"""What the names of copies end with."""
 _TOLD = 3
 _RELEASES: tuple[Release, ...] = ("relist", "events", "resume")
 T = TypeVar("T")
@@ -72,8 +76,17 @@ class Copy:
 
 def copies(observed: Observed, moves: Sequence[Move]) -> list[Copy]:
     """One for each of these moves, at most as many as there are letters. No name begins with another one."""
-    marks = (f"-{letter}" for letter in string.ascii_lowercase)
-    return [Copy(another(observed.sample, observed.hosts, mark), move) for mark, move in zip(marks, moves, strict=False)]
+    return [_copy(observed, mark, move) for mark, move in zip(MARKS, moves, strict=False)]
+
+
+def _copy(observed: Observed, mark: str, move: Move) -> Copy:
+    do, undo = (with_hosts(patch, observed.hosts, mark) for patch in (move.do, move.undo))
+    return Copy(another(observed.sample, observed.hosts, mark), replace(move, do=do, undo=undo))
+
+
+def hosts_of_copies(observed: Observed) -> tuple[str, ...]:
+    """The host names that copies have in place of the sample's."""
+    return tuple(marked(host, mark) for mark in MARKS[:WIDTH] for host in observed.hosts)
 
 
 def there_and_back(made: Sequence[Copy]) -> tuple[Step, ...]:
@@ -147,7 +160,7 @@ def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 def copies_in(plan: Plan) -> list[str]:
     """The names of a sweep's primaries; empty for a plan that is no sweep, or has one primary only."""
-    names = dict.fromkeys(_name(part) for part in in_parts(plan.steps))
+    names = dict.fromkeys(name for part in in_parts(plan.steps) if (name := _name(part)))
     return list(names) if plan.scenario == SCENARIO.name and len(names) > 1 else []
 
 
@@ -160,7 +173,7 @@ def alone(plan: Plan, name: str) -> Plan:
 
 def mentioned(names: Collection[str], text: str) -> list[str]:
     """Which of a sweep's primaries a sentence is about."""
-    return [name for name in names if name in text]
+    return [name for name in names if re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text)]
 
 
 def _name(part: Step) -> str:

@@ -15,13 +15,14 @@ from staleproof.draw.sweep import (
     alone,
     copies,
     copies_in,
+    hosts_of_copies,
     switched_back,
     there_and_back,
     unseen_children,
     unseen_return,
 )
 
-from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, widgets
+from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, sample, widgets
 
 COMES = Edge(REMOVED, comes=(PODS,))
 
@@ -133,3 +134,13 @@ def test_one_alone_has_the_same_steps_and_faults() -> None:
     assert made.faults == plan.faults
     assert made.title != plan.title
     assert copies_in(made) == []
+
+
+def test_the_hosts_of_a_copy_are_its_own_on_the_way_there_and_back() -> None:
+    move = structs.replace(MOVE, do={"spec": {"host": None}}, undo={"spec": {"host": "w.example.com"}})
+    of = replace(widgets(), sample={**sample(1), "spec": {"host": "w.example.com"}}, hosts=("w.example.com",))
+    (made,) = copies(of, [move])
+    assert made.manifest["spec"] == {"host": "w-a.example.com"}
+    assert made.undoes.patch == {"spec": {"host": "w-a.example.com"}}
+    assert hosts_of_copies(of)[0] == "w-a.example.com"
+    assert hosts_of_copies(widgets()) == ()

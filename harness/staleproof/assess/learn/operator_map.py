@@ -13,6 +13,7 @@ from dataclasses import replace
 from staleproof.assess.learn.accepted_moves import went_wrong
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.usability import interruption
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.provenance import Commit
 from staleproof.core.operator.edge import Edge
@@ -22,7 +23,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Step
 from staleproof.core.times import MAP_SECONDS
 from staleproof.draw.mutations.trials import spread
-from staleproof.draw.sweep import Copy, chunks, copies, mentioned, there_and_back
+from staleproof.draw.sweep import Copy, chunks, copies, hosts_of_copies, mentioned, there_and_back
 from staleproof.drive.trial.dry_run import refused_returns
 from staleproof.drive.trial.workload import Refused
 
@@ -36,10 +37,11 @@ _Named = Set[tuple[str, str]]
 
 def with_map(session: Session, seen: Observed, planned: _Planned) -> Observed:
     """With what its moves make and delete. `planned` makes a plan without faults of steps."""
-    if seen.alone or not session.options.maps:
+    if seen.alone or seen.name in session.options.kept_names or not session.options.maps:
         return seen
-    moves = _returning(session, seen, spread(list(_worth_a_look(seen)), _MOST_MAPPED))
     ends, edges = map_ends(time.monotonic(), session.options.ends()), list[Edge]()
+    session.make_own(hosts_of_copies(seen))
+    moves = _returning(session, seen, spread(list(_worth_a_look(seen)), _MOST_MAPPED))
     for group in chunks(moves):
         edges += _edges(session, seen, group, planned, ends)
     telling = [str(edge) for edge in edges if edge.takes_away]
@@ -73,14 +75,23 @@ def _edges(session: Session, seen: Observed, moves: Sequence[Move], planned: _Pl
         trial = indexed(session.watch(planned(there_and_back(made))))
     except Refused:
         trial = None
-    if trial is not None and not went_wrong(trial)[0]:
-        return edges_in(trial, made)
+    if trial is not None and _is_sound(trial, made):
+        return [
+            replace(edge, move=move) for edge, move in zip(edges_in(trial, made), moves, strict=True)
+        ]  # with the sample's hosts
     if trial is not None:
         session.renew()
     if len(moves) == 1:
         return []
     middle = len(moves) // 2
     return [edge for half in (moves[:middle], moves[middle:]) for edge in _edges(session, seen, half, planned, ends)]
+
+
+def _is_sound(trial: Trial, made: Sequence[Copy]) -> bool:
+    """Whether all was done, and the controller stood it. One that never rests is taken as it is, if there is one primary: many may be
+    in each other's way."""
+    is_at_rest = trial.steps[0].idle or len(made) == 1
+    return is_at_rest and not interruption(trial) and not went_wrong(trial)[0]
 
 
 def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:

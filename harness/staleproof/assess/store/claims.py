@@ -71,7 +71,8 @@ class Claims:
         return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
 
     def result(self, done: Done, plan: Plan) -> Result:
-        """The result of which that is kept, of another plan if that one was shrunk, with the controller that it was run against.
+        """The result of which that is kept, with the controller that it was run against; of another plan, if that one was shrunk or
+        another was run in its place.
         Its history is empty if it was not kept."""
         told = msgspec.structs.asdict(done)
         folder = self._run_folder / told.pop("folder")
@@ -79,7 +80,7 @@ class Claims:
         path = folder / HISTORY
         history = read_history(path) if path.exists() else History(Header(plan=plan, namespace=""), ())
         ran = history.header.plan
-        plan = ran if done.shrunk else msgspec.structs.replace(plan, controller=ran.controller)
+        plan = ran if done.shrunk or done.again else msgspec.structs.replace(plan, controller=ran.controller)
         return Result(**told, plan=plan, history=history, folder=folder)
 
     def agreed(self, about: str, plans: Callable[[], list[Plan]]) -> list[Plan]:

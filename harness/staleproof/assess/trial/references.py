@@ -21,6 +21,7 @@ from staleproof.checks.trial import indexed
 from staleproof.core.history.history import History, HistoryRole, UnstableField
 from staleproof.core.plan.plan import Plan, masked_subject
 from staleproof.core.plan.step import Apply, in_parts
+from staleproof.draw.sweep import copies_in
 from staleproof.drive.cluster.companions import OPTION
 from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import SetupError
@@ -62,15 +63,20 @@ class References:
 
     def repeat(self, plan: Plan) -> tuple[History, ...]:
         """The plan, run as often as a reference needs, and not judged; kept for the next time that any worker asks for it.
-        Hopeless when nothing that was run so far with its sample can be used."""
+        Hopeless when nothing that was run so far with its sample can be used; sweeps do not count, because their primaries may be in
+        each other's way."""
         workload, of = self._workload(plan), self._worker.key("troubles", _primary(plan), plan.before)
         if workload not in self._found:
-            self.raise_hopeless(of)
+            counts = not copies_in(plan)
+            if counts:
+                self.raise_hopeless(of)
             found = self._repeated(plan)
             trouble = reference_trouble(indexed(found[0], found))
-            self._worker.shared.keep_trouble(of, workload, trouble)
-            if trouble:
+            if counts:
+                self._worker.shared.keep_trouble(of, workload, trouble)
+            if trouble and counts:
                 self.raise_hopeless(of)
+            if trouble:
                 return found
             self._found[workload] = found
         return self._found[workload]

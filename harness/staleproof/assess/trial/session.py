@@ -27,7 +27,7 @@ from staleproof.assess.trial.long_wait import IN_HASTE, LONG, Waited, is_another
 from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted, once_more, undone_without_faults
 from staleproof.assess.trial.references import REFERENCES, References
 from staleproof.assess.trial.result import Result, confirmed, failures, is_undecided, unconfirmed
-from staleproof.assess.trial.suspects import SUSPECT, in_words, suspects, without_suspects
+from staleproof.assess.trial.suspects import SUSPECT, in_words, is_in_doubt, suspects, without_suspects
 from staleproof.checks.catalog import waits
 from staleproof.checks.ends.healing import healed, usual_seconds
 from staleproof.checks.judge import judge
@@ -103,7 +103,7 @@ class Session(Worker):
         name = self.named(next(self._numbers))
         folder = self.run.folder / _TRIALS / name
         first, blamed = self._attempt(plan, name, folder, reruns)
-        if copies_in(plan):
+        if copies_in(plan) and not first.interrupted:
             return self._swept(first, reruns)
         again = once_more(first, is_doubted=not blamed)
         if again is None:
@@ -121,13 +121,20 @@ class Session(Worker):
         return replace(second, again=again.reason, references_seconds=first.references_seconds + second.references_seconds)
 
     def _swept(self, sweep: Result, reruns: int) -> Result:
-        """What came of a sweep: the first finding about one of its primaries that is run alone, or else what it shows of all."""
-        for name in suspects(sweep):
-            result = self._trial(alone(sweep.plan, name), reruns)
-            if result.failures:
-                return replace(result, again=SUSPECT)
-        if sweep.failures:
-            self.note(f"suspected in the sweep {sweep.name}, and not seen alone", in_words(sweep))
+        """What came of a sweep: the first finding about one of its primaries that is run alone, or else what is in doubt about one, or
+        what the sweep shows of all. Where the time is over, or one cannot be run, the suspicion stays open."""
+        doubted: list[Result] = []
+        try:
+            for name in suspects(sweep):
+                result = self._trial(alone(sweep.plan, name), reruns)
+                if result.failures:
+                    return replace(result, again=SUSPECT)
+                doubted += [result] if is_in_doubt(result) else []
+        except (OutOfTime, Undoable, Refused):
+            return replace(sweep, verdicts=unconfirmed(sweep.verdicts), is_unconfirmed=True)
+        if doubted:
+            return replace(doubted[0], again=SUSPECT)
+        self.note(f"suspected in the sweep {sweep.name}, and not seen alone", in_words(sweep))
         return replace(sweep, verdicts=without_suspects(sweep.verdicts))
 
     def _late(self, first: Result) -> Result:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from staleproof.assess.trial.result import Result
-from staleproof.checks.catalog import BY_SLUG
+from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Finding, Outcome, Verdict, rank
 from staleproof.core.history.entry import Asked, Committed
@@ -15,11 +15,17 @@ _MOST = 3
 
 
 def suspects(sweep: Result) -> list[str]:
-    """The names of the primaries that its findings are about, those of the worst first; of all where that does not show."""
+    """The names of the primaries that its findings are about, those of the worst first, and no more than a few; all of them where
+    that does not show. How long something took belongs to runs alone, and makes nobody a suspect."""
     names = copies_in(sweep.plan)
-    failures = sorted(sweep.failures, key=lambda verdict: rank(verdict.worst.severity))
-    meant = [name for verdict in failures for finding in verdict.findings for name in _about(finding, sweep, names)]
-    return list(dict.fromkeys(meant or (names if failures else ())))[:_MOST]
+    failures = sorted((each for each in sweep.failures if not _is_pace(each)), key=lambda verdict: rank(verdict.worst.severity))
+    meant = dict.fromkeys(name for each in failures for finding in each.findings for name in _about(finding, sweep, names))
+    return list(meant)[:_MOST] or (names if failures else [])
+
+
+def is_in_doubt(result: Result) -> bool:
+    """Whether something that is scored is open."""
+    return any(each.outcome is Outcome.INCONCLUSIVE and is_scored(each.requirement) for each in result.verdicts)
 
 
 def without_suspects(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
@@ -29,15 +35,22 @@ def without_suspects(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 
 def in_words(sweep: Result) -> str:
-    return "; ".join(f"{each.requirement}: {each.findings[0].because}" for each in sweep.failures)
+    """The first of what it is suspected of, and how much more there is; empty for nothing."""
+    told = [f"{each.requirement}: {each.findings[0].because}" for each in sweep.failures if not _is_pace(each)]
+    more = f", and {len(told) - 1} more" if len(told) > 1 else ""
+    return f"{told[0]}{more}" if told else ""
 
 
 def _of_all(verdict: Verdict) -> Verdict:
-    is_pace = verdict.requirement in BY_SLUG and BY_SLUG[verdict.requirement].kind == "pace"
+    is_pace = _is_pace(verdict)
     if verdict.outcome is Outcome.PASS and not is_pace:
         return verdict
     why = verdict.why or ("how long it takes is seen alone" if is_pace else "suspected in a sweep, and not seen alone")
     return Verdict(verdict.requirement, Outcome.NOT_EXERCISED, why=why)
+
+
+def _is_pace(verdict: Verdict) -> bool:
+    return verdict.requirement in BY_SLUG and BY_SLUG[verdict.requirement].kind == "pace"
 
 
 def _about(finding: Finding, sweep: Result, names: Sequence[str]) -> Iterator[str]:

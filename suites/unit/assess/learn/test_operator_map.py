@@ -41,7 +41,7 @@ def test_a_child_that_comes_and_stays() -> None:
     script = script.step(3, "back").idle(3)
     _, second = edges(script)
     assert second == Edge(OFF, comes=(MAPS,), leaves=(MAPS,))
-    assert str(second) == "spec.on toggle: makes configmaps; leaves otherwise configmaps"
+    assert str(second) == "spec.on toggle: makes configmaps; does not restore configmaps"
 
 
 def test_pods_that_are_only_replaced_neither_go_nor_come() -> None:

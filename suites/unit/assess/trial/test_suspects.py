@@ -5,7 +5,7 @@ from dataclasses import replace
 import msgspec
 
 from staleproof.assess.trial.result import Result
-from staleproof.assess.trial.suspects import in_words, suspects, without_suspects
+from staleproof.assess.trial.suspects import in_words, is_in_doubt, suspects, without_suspects
 from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.core.plan.step import Apply, Together
 
@@ -35,12 +35,29 @@ def test_whom_a_finding_is_about_is_suspected_the_worst_first() -> None:
     assert suspects(of) == ["w-b", "w-c"]
 
 
-def test_where_that_does_not_show_any_may_be_meant_but_only_some_are_run() -> None:
-    assert suspects(sweep(found("it did something"))) == ["w-a", "w-b", "w-c"]
+def test_of_many_that_are_meant_some_are_run_and_where_that_does_not_show_all() -> None:
+    assert suspects(sweep(found("it changed w-a, w-b, w-c and w-d"))) == ["w-a", "w-b", "w-c"]
+    assert suspects(sweep(found("it did something"))) == list(NAMES)
+
+
+def test_a_name_within_another_word_means_nobody() -> None:
+    assert suspects(sweep(found("it changed w-creds, and w-b-creds"))) == ["w-b"]
+
+
+def test_what_takes_long_makes_nobody_a_suspect() -> None:
+    of = sweep(found("it took w-a too long", "settles"))
+    assert suspects(of) == []
+    assert in_words(of) == ""
+
+
+def test_what_is_open_about_one_alone_is_in_doubt() -> None:
+    assert is_in_doubt(sweep(Verdict("no-time-travel", Outcome.INCONCLUSIVE, why="x")))
+    assert not is_in_doubt(sweep(Verdict("honest-status", Outcome.INCONCLUSIVE, why="x"), Verdict("settles", Outcome.PASS)))
 
 
 def test_what_is_told_of_them_names_what_they_are_suspected_of() -> None:
     assert in_words(sweep(found("it changed w-c"))) == "no-time-travel: it changed w-c"
+    assert in_words(sweep(found("it changed w-c"), found("x", "name-reuse"))) == "no-time-travel: it changed w-c, and 1 more"
 
 
 def test_a_suspicion_is_no_pass_and_no_finding() -> None:

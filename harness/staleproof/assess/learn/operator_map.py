@@ -76,9 +76,8 @@ def _edges(session: Session, seen: Observed, moves: Sequence[Move], planned: _Pl
     except Refused:
         trial = None
     if trial is not None and _is_sound(trial, made):
-        return [
-            replace(edge, move=move) for edge, move in zip(edges_in(trial, made), moves, strict=True)
-        ]  # with the sample's hosts
+        found = zip(edges_in(trial, made), moves, strict=True)
+        return [replace(edge, move=move) for edge, move in found]  # a copy's has hosts of its own
     if trial is not None:
         session.renew()
     if len(moves) == 1:
@@ -88,8 +87,8 @@ def _edges(session: Session, seen: Observed, moves: Sequence[Move], planned: _Pl
 
 
 def _is_sound(trial: Trial, made: Sequence[Copy]) -> bool:
-    """Whether all was done, and the controller stood it. One that never rests is taken as it is, if there is one primary: many may be
-    in each other's way."""
+    """Whether all was done, and the controller stood it. One that never rests is taken as it is with one primary only: many may be
+    in the way of one another."""
     is_at_rest = trial.steps[0].idle or len(made) == 1
     return is_at_rest and not interruption(trial) and not went_wrong(trial)[0]
 

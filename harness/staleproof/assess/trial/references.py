@@ -63,8 +63,8 @@ class References:
 
     def repeat(self, plan: Plan) -> tuple[History, ...]:
         """The plan, run as often as a reference needs, and not judged; kept for the next time that any worker asks for it.
-        Hopeless when nothing that was run so far with its sample can be used; sweeps do not count, because their primaries may be in
-        each other's way."""
+        Hopeless when nothing that was run so far with its sample can be used; a sweep does not count, because its primaries may be
+        in each other's way."""
         workload, of = self._workload(plan), self._worker.key("troubles", _primary(plan), plan.before)
         if workload not in self._found:
             counts = not copies_in(plan)

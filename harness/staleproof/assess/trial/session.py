@@ -121,8 +121,8 @@ class Session(Worker):
         return replace(second, again=again.reason, references_seconds=first.references_seconds + second.references_seconds)
 
     def _swept(self, sweep: Result, reruns: int) -> Result:
-        """What came of a sweep: the first finding about one of its primaries that is run alone, or else what is in doubt about one, or
-        what the sweep shows of all. Where the time is over, or one cannot be run, the suspicion stays open."""
+        """What came of a sweep: the first finding about a primary that is run alone, or what is in doubt about one, or what
+        the sweep shows of all. Where the time is over, or one cannot be run, the suspicion stays open."""
         doubted: list[Result] = []
         try:
             for name in suspects(sweep):

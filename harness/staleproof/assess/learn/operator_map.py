@@ -39,7 +39,10 @@ def with_map(session: Session, seen: Observed, planned: _Planned) -> Observed:
     """With what its moves make and delete. `planned` makes a plan without faults of steps."""
     if seen.alone or seen.name in session.options.kept_names or not session.options.maps:
         return seen
-    ends, edges = map_ends(time.monotonic(), session.options.ends()), list[Edge]()
+    began, edges = time.monotonic(), list[Edge]()
+    ends = began + map_seconds(session.options.ends() - began, session.watched_seconds)
+    if ends == began:
+        return seen
     session.make_own(hosts_of_copies(seen))
     moves = _returning(session, seen, spread(list(_worth_a_look(seen)), _MOST_MAPPED))
     for group in chunks(moves):
@@ -49,9 +52,11 @@ def with_map(session: Session, seen: Observed, planned: _Planned) -> Observed:
     return replace(seen, edges=tuple(edges))
 
 
-def map_ends(now: float, run_ends: float) -> float:
-    """When learning ends: a run that has little time spends no more than a part of it on that."""
-    return now + min(MAP_SECONDS, max(0.0, run_ends - now) / MAP_PART)
+def map_seconds(left: float, took: float) -> float:
+    """How long the map may be learnt: in a run that has little time left, no more than a part of it; and not at all where what was
+    learnt so far took longer than that part."""
+    part = max(0.0, left) / MAP_PART
+    return min(MAP_SECONDS, part) if part > took else 0.0
 
 
 def _worth_a_look(seen: Observed) -> Iterator[Move]:

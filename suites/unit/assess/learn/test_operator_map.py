@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from staleproof.assess.learn.operator_map import MAP_PART, edges_in, map_ends
+from staleproof.assess.learn.operator_map import MAP_PART, edges_in, map_seconds
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
@@ -71,6 +71,7 @@ def test_a_child_of_a_child_is_the_primarys() -> None:
 
 
 def test_a_run_with_little_time_spends_a_part_of_it() -> None:
-    assert map_ends(100.0, math.inf) == 100.0 + MAP_SECONDS
-    assert map_ends(100.0, 100.0 + MAP_SECONDS) == 100.0 + MAP_SECONDS / MAP_PART
-    assert map_ends(100.0, 90.0) == 100.0
+    assert map_seconds(math.inf, 1000.0) == MAP_SECONDS
+    assert map_seconds(MAP_SECONDS, 1.0) == MAP_SECONDS / MAP_PART
+    assert map_seconds(MAP_SECONDS, MAP_SECONDS / MAP_PART) == 0.0, "what was learnt before took that long"
+    assert map_seconds(-1.0, 0.0) == 0.0

@@ -6,8 +6,8 @@ from staleproof.core.fault import AnyFault, HoldStream, Reject, Window
 from staleproof.core.fault.model import HeldState
 from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Lull
+from staleproof.core.plan.waiting import departure_seconds, pause_seconds
 from staleproof.core.times import DEPARTURE_SECONDS, KEPT_SECONDS
-from staleproof.drive.trial.run import departure_seconds, pause_seconds
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def check(history: str, slug: str | None) -> int:
     verdicts = judge(found)
     if copies_in(found.header.plan):
         verdicts = without_suspects(verdicts)
-        console.print("note: a sweep of many primaries accuses nobody; what it suspects was run alone", style="yellow")
+        console.print("note: this is a sweep of many primaries; only a run of one of them alone brings a finding", style="yellow")
     console.print(f"{path}: {found.header.plan.title or found.header.plan.scenario}, {len(found.entries)} entries", soft_wrap=True)
     if slug is None:
         show_verdicts(console, verdicts, stories(verdicts, found))

@@ -191,8 +191,11 @@ def _steps(ways: Iterable[Sequence[_Done]]) -> tuple[Step, ...]:
 
 def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
     """Those by which something live is taken away, the most kinds of it first; of a field one that takes away the same."""
-    first = {(each.move.path, each.takes_away): each for each in reversed(edges) if each.takes_away}
-    return sorted(reversed(first.values()), key=lambda edge: -len(edge.takes_away))
+    first: dict[object, Edge] = {}
+    for each in edges:
+        if each.takes_away:
+            first.setdefault((each.move.path, each.takes_away), each)
+    return sorted(first.values(), key=lambda edge: -len(edge.takes_away))
 
 
 def _about(edges: Sequence[Edge]) -> str:

@@ -100,12 +100,13 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     """One trial. `plan` is its plan's fingerprint, empty in reports of older versions. `folder` is relative to the run's;
     `evidence` is the sha256 of its history before compression, which is still in the folder if it is `kept`.
 
-    `hostile` names what no API server does in it, though the documents may allow it: such a trial tells about robustness and is not
-    scored. `aims` are the requirements that the plan was made for. `again` says why it was run once more; then this is the second
-    run. `unconfirmed`: there was a finding, and no time to run it again. `faults` has one for each planned fault; it is empty in
-    reports of older versions. `references_seconds` is what its references took, 0 when they had been run for another plan or by
-    another worker; `spent` says where the trial's own seconds went. `shrunk` says how small a drawn plan with a finding could be
-    made; empty: nobody tried. `healed`: the controller came to a good end late, which is a cost.
+    `hostile` names what no API server does in it, though the documents may allow it: such a trial tells about robustness and is
+    not scored. `aims` are the requirements that the plan was made for. `again` says why it was run once more; then this is the
+    second run, or, of the `suspect` of a sweep, the run of that primary alone. `unconfirmed`: there was a finding, and no time
+    to run it again. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is
+    what its references took, 0 when they had been run for another plan or by another worker; `spent` says where the trial's own
+    seconds went. `shrunk` says how small a drawn plan with a finding could be made; empty: nobody tried. `healed`: the
+    controller came to a good end late, which is a cost.
     """
 
     name: str

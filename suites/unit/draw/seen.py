@@ -51,7 +51,7 @@ REMOVED = Move(
 SWITCHED = Move(
     path="spec.audited", kind="toggle", do={"spec": {"audited": False}}, undo={"spec": {"audited": True}}, live="at once"
 )
-EDGE = Edge(SWITCHED, goes=(MAPS,), returns=(MAPS,))
+EDGE = Edge(SWITCHED, goes=(MAPS,))
 GROWN = Move(path="spec.size", kind="up", do={"spec": {"size": 2}}, undo={"spec": {"size": 1}}, live="at once", returns=False)
 """Cannot be taken back."""
 profiles = st.sampled_from(sorted(PROFILES.values(), key=lambda profile: profile.name))

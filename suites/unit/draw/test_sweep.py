@@ -6,6 +6,7 @@ from msgspec import structs
 
 from staleproof.core.fault import HoldStream, PastSnapshot, Restart, Window
 from staleproof.core.operator.edge import Edge
+from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Patch, Together, Touch, in_parts, parts
 from staleproof.draw.profile import PROFILES, STANDARD
@@ -27,13 +28,17 @@ from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, sample, wi
 COMES = Edge(REMOVED, comes=(PODS,))
 
 
-def seen(*edges: Edge, reads_past: bool = True) -> list[Plan]:
-    of = replace(widgets(), edges=edges, reads_past=(WIDGETS,) if reads_past else ())
-    return [plan for family in SCENARIO.families for plan in family(of, STANDARD)]
+def maps(*edges: Edge) -> Observed:
+    """What was learnt of the operator, with these edges."""
+    return replace(widgets(), edges=edges, reads_past=(WIDGETS,))
 
 
 def restarts(*edges: Edge) -> list[Plan]:
-    return list(switched_back(replace(widgets(), edges=edges, reads_past=(WIDGETS,)), STANDARD))
+    return list(switched_back(maps(*edges), STANDARD))
+
+
+def every_plan(of: Observed) -> list[Plan]:
+    return [plan for family in SCENARIO.families for plan in family(of, STANDARD)]
 
 
 def test_each_primary_has_a_move_of_its_own() -> None:
@@ -56,11 +61,13 @@ def test_the_past_that_is_shown_is_that_before_they_came_back() -> None:
 
 
 def test_what_is_not_read_from_the_past_is_not_shown_it() -> None:
-    assert not any(isinstance(fault, PastSnapshot) for plan in seen(EDGE, reads_past=False) for fault in plan.faults)
+    assert not any(
+        isinstance(fault, PastSnapshot) for plan in every_plan(replace(maps(EDGE), reads_past=())) for fault in plan.faults
+    )
 
 
 def test_a_move_that_takes_nothing_away_is_in_no_sweep() -> None:
-    assert seen(Edge(MOVE)) == []
+    assert every_plan(maps(Edge(MOVE))) == []
     assert [copies_in(plan) for plan in restarts(Edge(MOVE), EDGE, COMES)] == [["w-a", "w-b"]] * 2
 
 
@@ -77,18 +84,7 @@ def test_no_controller_works_on_more_than_a_few_at_once() -> None:
 
 
 def test_children_are_hidden_where_they_come_and_go() -> None:
-    plans = list(
-        unseen_children(
-            replace(
-                widgets(),
-                edges=(
-                    EDGE,
-                    COMES,
-                ),
-            ),
-            STANDARD,
-        )
-    )
+    plans = list(unseen_children(maps(EDGE, COMES), STANDARD))
     hidden = {plan.faults[0].resource: plan for plan in plans}
     assert hidden.keys() == {MAPS, PODS}
     assert [type(step) for step in hidden[MAPS].steps] == [Apply, Patch, Patch, Touch], "one primary needs no sweep"
@@ -96,40 +92,15 @@ def test_children_are_hidden_where_they_come_and_go() -> None:
 
 
 def test_a_return_is_unseen_from_the_move_until_it_is_taken_back() -> None:
-    (plan,) = unseen_return(
-        replace(
-            widgets(),
-            edges=(
-                EDGE,
-                COMES,
-            ),
-        ),
-        STANDARD,
-    )
+    (plan,) = unseen_return(maps(EDGE, COMES), STANDARD)
     assert plan.faults == (HoldStream(resource=WIDGETS, window=Window(2, 4), release="relist"),)
-    assert (
-        len(
-            list(
-                unseen_return(
-                    replace(
-                        widgets(),
-                        edges=(
-                            EDGE,
-                            COMES,
-                        ),
-                    ),
-                    PROFILES["thorough"],
-                )
-            )
-        )
-        == 3
-    )
+    assert len(list(unseen_return(maps(EDGE, COMES), PROFILES["thorough"]))) == 3
 
 
 def test_one_alone_has_the_same_steps_and_faults() -> None:
     plan = restarts(EDGE, COMES)[0]
     made = alone(plan, "w-b")
-    (_, second) = copies(replace(widgets(), reads_past=(WIDGETS,)), [SWITCHED, REMOVED])
+    (_, second) = copies(widgets(), [SWITCHED, REMOVED])
     assert made.steps == there_and_back([second])
     assert made.faults == plan.faults
     assert made.title != plan.title

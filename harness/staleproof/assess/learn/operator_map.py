@@ -40,13 +40,13 @@ def with_map(session: Session, seen: Observed, planned: _Planned) -> Observed:
     if seen.alone or seen.name in session.options.kept_names or not session.options.maps:
         return seen
     began, edges = time.monotonic(), list[Edge]()
-    ends = began + map_seconds(session.options.ends() - began, session.watched_seconds)
-    if ends == began:
+    seconds = map_seconds(session.options.ends() - began, session.watched_seconds)
+    if not seconds:
         return seen
     session.make_own(hosts_of_copies(seen))
     moves = _returning(session, seen, spread(list(_worth_a_look(seen)), _MOST_MAPPED))
     for group in chunks(moves):
-        edges += _edges(session, seen, group, planned, ends)
+        edges += _edges(session, seen, group, planned, began + seconds)
     telling = [str(edge) for edge in edges if edge.takes_away]
     session.note("moves that make or delete", "; ".join(telling[:_TOLD]))
     return replace(seen, edges=tuple(edges))
@@ -125,10 +125,9 @@ def _edge(move: Move, changed: Set[str], at_first: _Named, moved: _Named, back: 
     before, then, after = _count(at_first), _count(moved), _count(back)
     goes = {resource for resource, name in at_first - moved if then[resource] < before[resource] or (resource, name) in back}
     comes = {resource for resource, _ in moved - at_first if then[resource] > before[resource] or resource in goes}
-    returns = {resource for resource in goes if after[resource] >= before[resource]}
     leaves = {resource for resource in before | after if before[resource] != after[resource]}
     replaced = {resource for resource, _ in at_first ^ moved} - goes - comes
-    return Edge(move, *(tuple(sorted(each)) for each in (goes, comes, changed | replaced, returns, leaves)))
+    return Edge(move, *(tuple(sorted(each)) for each in (goes, comes, changed | replaced, leaves)))
 
 
 def _count(named: _Named) -> Counter[str]:

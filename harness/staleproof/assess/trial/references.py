@@ -67,14 +67,12 @@ class References:
         in each other's way."""
         workload, of = self._workload(plan), self._worker.key("troubles", _primary(plan), plan.before)
         if workload not in self._found:
-            counts = not copies_in(plan)
-            if counts:
+            if not copies_in(plan):
                 self.raise_hopeless(of)
             found = self._repeated(plan)
             trouble = reference_trouble(indexed(found[0], found))
-            if counts:
+            if not copies_in(plan):
                 self._worker.shared.keep_trouble(of, workload, trouble)
-            if trouble and counts:
                 self.raise_hopeless(of)
             if trouble:
                 return found

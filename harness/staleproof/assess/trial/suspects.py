@@ -1,4 +1,4 @@
-"""What a sweep says: which of its primaries are suspected, and are to be run alone. It accuses nobody by itself."""
+"""What a sweep says: which of its primaries are suspects, and are to be run alone. A sweep by itself is no accusation."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ _MOST = 3
 
 def suspects(sweep: Result) -> list[str]:
     """The names of the primaries that its findings are about, those of the worst first, and no more than a few; all of them where
-    that does not show. How long something took belongs to runs alone, and makes nobody a suspect."""
+    that does not show. How long something took is judged in a run of one primary only, so no suspicion rests on it."""
     names = copies_in(sweep.plan)
     failures = sorted((each for each in sweep.failures if not _is_pace(each)), key=lambda verdict: rank(verdict.worst.severity))
     meant = dict.fromkeys(name for each in failures for finding in each.findings for name in _about(finding, sweep, names))

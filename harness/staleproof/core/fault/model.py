@@ -102,7 +102,7 @@ class Seat:
 class Place:
     """Where in its stream a frame is: the nth of those that came while the fault was open; `burst`: it is an initial event.
 
-    Frames from outside the trial's namespace are not counted: their number is 0. None: nobody counts, as the fault has no `nth`.
+    Frames from outside the trial's namespace are not counted: their number is 0. None: the fault has no `nth`, so no frame is.
     """
 
     seat: Seat

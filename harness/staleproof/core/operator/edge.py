@@ -13,7 +13,6 @@ class Edge:
         goes: a child that was there is not there any more once the move is made.
         comes: a child is there that was not.
         changes: a child is otherwise, or another one is there in its place.
-        returns: the way back makes one that the move had deleted.
         leaves: the way back does not make it again, or does not delete what the move had made.
     """
 
@@ -21,7 +20,6 @@ class Edge:
     goes: tuple[str, ...] = ()
     comes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
-    returns: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
 
     @property

@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 
 from staleproof.core.history.resource_version import revision
 from staleproof.core.operator.ownership import owner_of
@@ -143,10 +142,13 @@ class Workload:
             Unserved: a webhook does not answer, for longer than the start of a program takes.
             Refused: the API server does not accept what the plan says; its message is passed on.
         """
+        for part in parts(step):
+            await self._do_part(part, number)
+
+    async def _do_part(self, step: Step, number: int) -> None:
         told = f"step {number} ({describe(step)})"
         try:
-            for part in parts(step):
-                await once_served(partial(self._do, part, number), self.bus, told, self.on_unserved)
+            await once_served(lambda: self._do(step, number), self.bus, told, self.on_unserved)
         except ApiError as err:
             words = f"{told}: the API server answered {err}"
             raise (Vanished(words) if err.code == _NOT_FOUND else Refused(words, number)) from err

@@ -32,7 +32,7 @@ def test_a_child_that_goes_and_comes_back() -> None:
     script = script.step(2, "move").deletes("w-a-data", resource=MAPS).idle(2)
     script = script.step(3, "back").creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(3)
     first, second = edges(script)
-    assert first == Edge(OFF, goes=(MAPS,), returns=(MAPS,))
+    assert first == Edge(OFF, goes=(MAPS,))
     assert second.takes_away == (), "that of another primary"
 
 
@@ -59,7 +59,7 @@ def test_one_name_for_another() -> None:
     script = script.step(3, "back").deletes("w-a-new", resource=MAPS)
     script = script.creates("w-a-old", resource=MAPS, owner="w-a", generated="").idle(3)
     first, _ = edges(script)
-    assert first == Edge(OFF, goes=(MAPS,), comes=(MAPS,), returns=(MAPS,))
+    assert first == Edge(OFF, goes=(MAPS,), comes=(MAPS,))
 
 
 def test_a_child_of_a_child_is_the_primarys() -> None:

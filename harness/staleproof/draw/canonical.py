@@ -22,6 +22,7 @@ from staleproof.core.times import (
     OUTAGE_DEADLINE_FACTOR,
     OUTAGE_DEADLINE_SECONDS,
     OUTAGE_SECONDS,
+    SHORT_REST_SECONDS,
     STARTED_SECONDS,
     TERMINATING_SECONDS,
 )
@@ -30,6 +31,8 @@ _AT_LEAST = 3
 """Replicas of a primary that can be scaled: with fewer, nothing is left that could be deleted in excess."""
 _ALONE = 1
 """So few replicas are left where all but one go."""
+UNWOKEN = Rest(seconds=SHORT_REST_SECONDS)
+"""The last step where something has come back, in which the controller may start again. What wakes it would heal it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class Workload:
 
     @property
     def last(self) -> int:
-        """The number of the last step: the touch, or the rest of an `outage` and of a `removal`."""
+        """The number of the last step: a touch, or a rest."""
         return len(self.steps)
 
 
@@ -103,14 +106,14 @@ def life(observed: Observed) -> Workload:
 
 def turns(observed: Observed) -> Workload:
     """A primary appears; each of its moves is made and taken back; it shrinks to one and grows again; what can be removed goes for
-    good; then it is touched. An old view does most harm where something has come back. Without such moves `away` is empty."""
+    good. An old view does most harm where something has come back. Without such moves `away` is empty."""
     removals = (observed.do(each) for each in observed.turned if each.kind.startswith("remove"))
     return _there_and_back(observed, observed.turned, _ALONE, next(removals, None))
 
 
 def round_trip(observed: Observed, move: Move | None = None) -> Workload:
-    """A primary appears, is changed and changed back, shrinks to as little as it may and grows again, and is touched: it is asked
-    for what it was asked for before. `move`: another change than the best of those that can be taken back."""
+    """A primary appears, is changed and changed back, shrinks to as little as it may and grows again: it is asked for what it was
+    asked for before. `move`: another change than the best of those that can be taken back."""
     moves = observed.returning[:1] if move is None else (move,)
     scale = ".".join(observed.scale_path)
     may_be_none = any(each.path == scale and each.becomes == "0" for each in observed.changes)
@@ -121,12 +124,12 @@ def round_trip(observed: Observed, move: Move | None = None) -> Workload:
 
 def _there_and_back(observed: Observed, moves: Iterable[Move], least: int, removal: Patch | None = None) -> Workload:
     """A primary appears; each move is made and taken back, and it shrinks to so few and grows again. Then something may go for
-    good, and it is touched."""
+    good. Nothing wakes the controller in the end."""
     both = [(observed.do(move), observed.undo(move)) for move in moves]
     if observed.scale_path:
         both.append((observed.scale(least), observed.scale(replicas(observed))))
     back = [("", step) for step in itertools.chain.from_iterable(both)]
-    made = _workload((), ("", appear(observed)), *back, ("goes", removal), ("", Touch(target=observed.target)))
+    made = _workload((), ("", appear(observed)), *back, ("goes", removal), ("", UNWOKEN))
     return replace(made, away=tuple(range(2, len(back) + 2, 2)))
 
 
@@ -162,7 +165,7 @@ def news(observed: Observed) -> Iterator[tuple[str, tuple[Step, ...]]]:
 
 
 def death(observed: Observed, *, rests: float = TERMINATING_SECONDS) -> Workload:
-    """A primary appears, grows by one, is deleted, and is made anew as it was under the same name; then it is touched.
+    """A primary appears, grows by one, is deleted, and is made anew under the same name, and nothing wakes the controller.
 
     Between `deletes` and `returns` it rests so many seconds, in which a primary that is kept by a finalizer is terminating.
     """
@@ -173,7 +176,7 @@ def death(observed: Observed, *, rests: float = TERMINATING_SECONDS) -> Workload
         ("deletes", Delete(target=observed.target)),
         ("", Rest(seconds=rests)),
         ("returns", Apply(object=observed.scaled(replicas(observed) + 1))),
-        ("", Touch(target=observed.target)),
+        ("", UNWOKEN),
     )
 
 

@@ -20,9 +20,9 @@ from staleproof.core.operator.unique import marked, with_hosts
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.move import Move, merged
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Delete, Patch, Step, Touch, at_once, in_parts, parts
+from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Step, Touch, at_once, in_parts, parts
 from staleproof.core.wording import plural
-from staleproof.draw.canonical import another, slow_to_start
+from staleproof.draw.canonical import UNWOKEN, another, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past
 from staleproof.draw.profile import Profile
@@ -69,10 +69,6 @@ class Copy:
     def undoes(self) -> Patch:
         return Patch(target=self.target, patch=self.move.undo)
 
-    @property
-    def touched(self) -> Touch:
-        return Touch(target=self.target)
-
 
 def copies(observed: Observed, moves: Sequence[Move]) -> list[Copy]:
     """One for each of these moves, at most as many as there are letters. No name begins with another one."""
@@ -90,15 +86,15 @@ def hosts_of_copies(observed: Observed) -> tuple[str, ...]:
 
 
 def there_and_back(made: Sequence[Copy]) -> tuple[Step, ...]:
-    """All appear, are moved, are moved back, and are touched."""
+    """All appear, are moved, are moved back, and nothing wakes the controller in the end."""
     ways = ([each.appears for each in made], [each.does for each in made], [each.undoes for each in made])
-    return _steps((*ways, [each.touched for each in made]))
+    return (*_steps(ways), UNWOKEN)
 
 
 def back_and_there(made: Sequence[Copy]) -> tuple[Step, ...]:
-    """All appear as their moves leave them, are moved back, are moved again, and are touched."""
+    """All appear as their moves leave them, are moved back, are moved again, and nothing wakes the controller in the end."""
     ways = ([each.appears_moved for each in made], [each.undoes for each in made], [each.does for each in made])
-    return _steps((*ways, [each.touched for each in made]))
+    return (*_steps(ways), UNWOKEN)
 
 
 def chunks(items: Sequence[T], most: int = WIDTH) -> Iterator[Sequence[T]]:
@@ -166,9 +162,14 @@ def copies_in(plan: Plan) -> list[str]:
 
 def alone(plan: Plan, name: str) -> Plan:
     """A sweep with this primary only: the same steps, the same faults."""
-    made = (at_once(part for part in parts(step) if isinstance(part, _Done) and _name(part) == name) for step in plan.steps)
+    made = (step if isinstance(step, Rest) else _only(step, name) for step in plan.steps)
     steps = tuple(step for step in made if step is not None)
     return replace(plan, title=f"{plan.title}; {name} alone", steps=steps)
+
+
+def _only(step: Step, name: str) -> Step | None:
+    """What the step does to this primary; None: nothing."""
+    return at_once(part for part in parts(step) if isinstance(part, _Done) and _name(part) == name)
 
 
 def mentioned(names: Collection[str], text: str) -> list[str]:

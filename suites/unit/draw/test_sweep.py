@@ -8,7 +8,7 @@ from staleproof.core.fault import HoldStream, PastSnapshot, Restart, Window
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Patch, Together, Touch, in_parts, parts
+from staleproof.core.plan.step import Apply, Patch, Rest, Together, in_parts, parts
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.draw.sweep import (
     SCENARIO,
@@ -46,7 +46,7 @@ def test_each_primary_has_a_move_of_its_own() -> None:
     assert copies_in(plan) == ["w-a", "w-b"]
     moved = {part.target.name: part.patch for part in parts(plan.steps[1]) if isinstance(part, Patch)}
     assert moved == {"w-a": SWITCHED.do, "w-b": REMOVED.do}
-    assert [type(step) for step in plan.steps] == [Together] * 4
+    assert [type(step) for step in plan.steps] == [Together, Together, Together, Rest], "a touch would wake the controller"
 
 
 def test_the_past_that_is_shown_is_that_before_they_came_back() -> None:
@@ -73,7 +73,7 @@ def test_a_move_that_takes_nothing_away_is_in_no_sweep() -> None:
 
 def test_of_a_field_one_move_that_takes_away_the_same_is_enough() -> None:
     again = replace(EDGE, move=structs.replace(SWITCHED, kind="remove-value"))
-    assert {part.target.name for plan in restarts(EDGE, again) for part in in_parts(plan.steps) if isinstance(part, Touch)} == {
+    assert {part.target.name for plan in restarts(EDGE, again) for part in in_parts(plan.steps) if isinstance(part, Patch)} == {
         "w-a"
     }
 
@@ -87,7 +87,7 @@ def test_children_are_hidden_where_they_come_and_go() -> None:
     plans = list(unseen_children(maps(EDGE, COMES), STANDARD))
     hidden = {plan.faults[0].resource: plan for plan in plans}
     assert hidden.keys() == {MAPS, PODS}
-    assert [type(step) for step in hidden[MAPS].steps] == [Apply, Patch, Patch, Touch], "one primary needs no sweep"
+    assert [type(step) for step in hidden[MAPS].steps] == [Apply, Patch, Patch, Rest], "one primary needs no sweep"
     assert copies_in(hidden[MAPS]) == []
 
 

@@ -48,9 +48,7 @@ _Planned = Callable[[tuple[Step, ...]], Plan]
 
 
 def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observed:
-    """With its moves, those first that the controller passes on. `planned` makes a plan without faults of steps. What cannot be
-    scaled up and down is not scaled: its replica count is a field as any other."""
-    bare = _scaled_freely(session, bare)
+    """With its moves, those first that the controller passes on. `planned` makes a plan without faults of steps."""
     schema = find_schema(*session.call(lambda environment: documents(environment, bare.sample)), bare.sample)
     try:
         allowed = allowed_moves(bare.sample, schema, session.options.mutations)
@@ -66,8 +64,9 @@ def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observe
     return _with_live(session, seen, planned)
 
 
-def _scaled_freely(session: Session, bare: Observed) -> Observed:
-    """Without a way to scale it, if the API server refuses what plans do: up by one, down by two, down to one, and back."""
+def scaled_freely(session: Session, bare: Observed) -> Observed:
+    """Without a way to scale it, if the API server refuses what plans do: up by one, down by two, down to one, and back. Its
+    replica count is then a field as any other."""
     if not bare.scale_path:
         return bare
     first = replicas(bare)

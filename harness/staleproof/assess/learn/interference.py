@@ -29,10 +29,15 @@ _Theirs = Edit | PatchStatus
 _Planned = Callable[[tuple[Step, ...]], Plan]
 
 
-def with_others(session: Session, bare: Observed, trial: Trial, planned: _Planned) -> Observed:
-    """With what others can do to what it wrote in this trial. `planned` makes a plan without faults of steps."""
+def may_be_done(bare: Observed, trial: Trial) -> Observed:
+    """With what others might do to what it wrote in this trial, as much as can be tried in one run (`with_others`)."""
     every: Iterator[_Theirs] = itertools.chain(_edits(bare, trial), _resets(bare, trial), _asides(bare, trial))
-    left: list[_Theirs] = list(itertools.islice(every, most_steps(bare)))
+    return _with(bare, list(itertools.islice(every, most_steps(bare))))
+
+
+def with_others(session: Session, bare: Observed, planned: _Planned) -> Observed:
+    """With that alone of what others might do to it that they can. `planned` makes a plan without faults of steps."""
+    left: list[_Theirs] = sorted((*bare.edits, *bare.resets), key=_order)
     refused: list[str] = []
     for _ in range(_MOST_RUNS):
         bad = _tried(session, bare, left, planned) if left else {}
@@ -44,10 +49,19 @@ def with_others(session: Session, bare: Observed, trial: Trial, planned: _Planne
         left = []  # what was never tried without what is bad
     session.note("others can", "; ".join(map(describe, left)))
     session.note("others cannot", "; ".join(refused))
+    return _with(bare, left)
+
+
+def _order(step: _Theirs) -> int:
+    """What is set aside comes last: it may be nobody's afterwards."""
+    return 1 if isinstance(step, PatchStatus) else 2 * step.sets_aside
+
+
+def _with(bare: Observed, steps: Sequence[_Theirs]) -> Observed:
     return replace(
         bare,
-        edits=tuple(step for step in left if isinstance(step, Edit)),
-        resets=tuple(step for step in left if isinstance(step, PatchStatus)),
+        edits=tuple(step for step in steps if isinstance(step, Edit)),
+        resets=tuple(step for step in steps if isinstance(step, PatchStatus)),
     )
 
 

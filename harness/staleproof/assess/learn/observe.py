@@ -13,11 +13,12 @@ from typing import get_args
 import msgspec
 
 from staleproof.assess.learn import observations
-from staleproof.assess.learn.accepted_moves import step_at, told, with_changes
+from staleproof.assess.learn.accepted_moves import scaled_freely, step_at, told, with_changes
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
-from staleproof.assess.learn.interference import with_others
+from staleproof.assess.learn.interference import may_be_done, with_others
 from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
-from staleproof.assess.learn.operator_map import with_map
+from staleproof.assess.learn.operator_map import edges_of, has_map, parts_of_map, told_of_map
+from staleproof.assess.run.worker import Task
 from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.bypasses import bypassed
@@ -38,6 +39,7 @@ from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Rest, Step, Touch
 from staleproof.core.times import AT_ONCE_SECONDS, LATE_LIFE_SECONDS
 from staleproof.draw import canonical
+from staleproof.draw.sweep import hosts_of_copies
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.prerequisites import introduce
@@ -77,20 +79,40 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     session.ready()  # all workers' controllers start while one is watched
     session.call(lambda environment: introduce(environment, [sample], needs))
     bare = named("rhythm", lambda: _rhythm(session, sample, needs))
-    session.make_own(kept_apart(bare.hosts))
-    known = [canonical.life(bare), canonical.death(bare), *_turns(bare)]
-    runs = [_plan(bare, workload.steps) for workload in known]
+    session.make_own((*kept_apart(bare.hosts), *(hosts_of_copies(bare) if has_map(session, bare) else ())))
+    died = _plan(bare, canonical.death(bare).steps)  # before it is known what else can be done
+    bare = _with_what_can_be_done(session, bare, session.references.runs_of(died) if bare.children else [])
+    lived = _plan(bare, canonical.life(bare).steps)
     beginning = session.references.shared_run("beginning", _beginning(bare), partial(_begin, session))
-    if bare.children or bare.live:  # else the life will show whether there is anything to be seen
-        session.references.share((*(run for plan in runs for run in session.references.runs_of(plan)), beginning))
-    seen = named("observation", lambda: _observed(session, bare, runs, beginning))
+    plans, is_worth_it = [lived, died, *_turns(bare)], bool(bare.children or bare.live)  # else the life will show what there is
+    session.share(session.references.runs_of(lived) if is_worth_it else ())
+    parts = parts_of_map(session, bare, partial(_plan, bare))
+    rest = (*(run for plan in plans for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
+    session.share((*parts, *rest))
+    bare = replace(bare, edges=edges_of(session, parts))
+    seen = named("observation", lambda: _observed(session, bare, plans, beginning))
     observations.keep(session.options.root, session.options.subject, seen, session.options.mutations)
     session.note("moves", ", ".join(seen.moves))
     session.note("changes", told(seen))
+    session.note("moves that make or delete", told_of_map(seen))
     session.note("passed on", ", ".join(dict.fromkeys(move.path for move in seen.live)))
     session.note("more than asked for", seen.keeps_more)
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
     return seen
+
+
+def _with_what_can_be_done(session: Session, bare: Observed, meanwhile: Sequence[Task]) -> Observed:
+    """With the changes of it that its controller passes on, and with what others can do to what that wrote; workers that have
+    neither to find out do something else `meanwhile`."""
+
+    def look(what: str, found: Callable[[Session, Observed, Callable[[tuple[Step, ...]], Plan]], Observed]) -> Task:
+        about = (what, bare.sample, bare.before)
+        return session.task("what can be done", about, lambda: observations.written(found(session, bare, partial(_plan, bare))))
+
+    tasks = look("changes", with_changes), look("others", with_others)
+    session.share((*tasks, *meanwhile))
+    changed, others = (observations.read(session.done(each), bare.sample, bare.manifests, bare.before) for each in tasks)
+    return replace(changed, edits=others.edits, resets=others.resets)
 
 
 def _written_or_why(seen: Callable[[], Observed]) -> bytes:
@@ -102,7 +124,7 @@ def _written_or_why(seen: Callable[[], Observed]) -> bytes:
 
 
 def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -> Observed:
-    """What one patient look at the sample shows, and a change that the controller passes on."""
+    """What one patient look at the sample shows; and whether it can be scaled, and a second one has room beside it."""
     resource, scale_path = session.call(lambda environment: _describe(environment, sample))
     bare = Observed(sample, resource, scale_path, (), manifests=session.options.manifests, before=before)
     patient, pause = _paused(session, bare, PATIENT)
@@ -121,12 +143,8 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
         pause_seconds=pause,
         writes_at_rest=writes_at_rest(patient, moves),
     )
-
-    def planned(steps: tuple[Step, ...]) -> Plan:
-        return _plan(bare, steps)
-
-    seen = with_others(session, with_changes(session, bare, planned), trial, planned)
-    return with_map(session, with_neighbour(session, seen, trial, planned), planned)
+    seen = may_be_done(scaled_freely(session, bare), trial)
+    return with_neighbour(session, seen, trial, partial(_plan, seen))
 
 
 def _raise_what_broke(trial: Trial) -> None:
@@ -137,10 +155,10 @@ def _raise_what_broke(trial: Trial) -> None:
         raise SetupError(broke or bypassed(trial))
 
 
-def _turns(bare: Observed) -> list[canonical.Workload]:
-    """The workload, if there is anything in it that is taken back."""
+def _turns(bare: Observed) -> list[Plan]:
+    """Without any fault, if there is anything in it that is taken back."""
     turned = canonical.turns(bare)
-    return [turned] if turned.away else []
+    return [_plan(bare, turned.steps)] if turned.away else []
 
 
 def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, float]:

@@ -9,8 +9,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
+from functools import partial
+
+import msgspec
 
 from staleproof.assess.learn.accepted_moves import went_wrong
+from staleproof.assess.run.worker import Task
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.usability import interruption
@@ -23,7 +27,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Step
 from staleproof.core.times import MAP_SECONDS
 from staleproof.draw.mutations.trials import spread
-from staleproof.draw.sweep import Copy, chunks, copies, hosts_of_copies, mentioned, there_and_back
+from staleproof.draw.sweep import Copy, chunks, copies, mentioned, there_and_back
 from staleproof.drive.trial.dry_run import refused_returns
 from staleproof.drive.trial.workload import Refused
 
@@ -35,21 +39,50 @@ _Named = Set[tuple[str, str]]
 """Resource and name of each child, where the name of its primary is left out."""
 
 
-def with_map(session: Session, seen: Observed, planned: _Planned) -> Observed:
-    """With what its moves make and delete. `planned` makes a plan without faults of steps."""
-    if seen.alone or seen.name in session.options.kept_names or not session.options.maps:
-        return seen
-    began, edges = time.monotonic(), list[Edge]()
+class _Begun(msgspec.Struct, frozen=True):
+    """Which moves there are to learn, and until when they are, on the monotonic clock, which the workers share."""
+
+    moves: list[Move]
+    ends: float
+
+
+def has_map(session: Session, seen: Observed) -> bool:
+    """Whether a map is to be learnt of this primary."""
+    return session.options.maps and not seen.alone and seen.name not in session.options.kept_names
+
+
+def parts_of_map(session: Session, seen: Observed, planned: _Planned) -> list[Task]:
+    """The parts in which a map is learnt, by whichever worker has time; none if there is no map. `planned` makes a plan without
+    faults of steps."""
+    if not has_map(session, seen):
+        return []
+    about = seen.sample, seen.before
+    begun = msgspec.json.decode(session.once("moves of the map", about, lambda: _begun(session, seen)), type=_Begun)
+
+    def part(group: Sequence[Move]) -> Task:
+        found = partial(_edges, session, seen, group, planned, begun.ends)
+        names = [move.name for move in group]
+        return session.task("a part of the map", (*about, names), lambda: msgspec.json.encode(found()))
+
+    return [part(group) for group in chunks(begun.moves)]
+
+
+def edges_of(session: Session, parts: Sequence[Task]) -> tuple[Edge, ...]:
+    """The map, of the parts of which each is learnt now, unless it was."""
+    return tuple(edge for each in parts for edge in msgspec.json.decode(session.done(each), type=list[Edge]))
+
+
+def told_of_map(seen: Observed) -> str:
+    """The first of what makes or deletes something, in words."""
+    return "; ".join([str(edge) for edge in seen.edges if edge.takes_away][:_TOLD])
+
+
+def _begun(session: Session, seen: Observed) -> bytes:
+    """The moves that are worth it and that the API server lets go back; none when there is no time for a map."""
+    began = time.monotonic()
     seconds = map_seconds(session.options.ends() - began, session.watched_seconds)
-    if not seconds:
-        return seen
-    session.make_own(hosts_of_copies(seen))
-    moves = _returning(session, seen, spread(list(_worth_a_look(seen)), _MOST_MAPPED))
-    for group in chunks(moves):
-        edges += _edges(session, seen, group, planned, began + seconds)
-    telling = [str(edge) for edge in edges if edge.takes_away]
-    session.note("moves that make or delete", "; ".join(telling[:_TOLD]))
-    return replace(seen, edges=tuple(edges))
+    moves = _returning(session, seen, spread(list(_worth_a_look(seen)), _MOST_MAPPED)) if seconds else []
+    return msgspec.json.encode(_Begun(moves, began + seconds))
 
 
 def map_seconds(left: float, took: float) -> float:

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from staleproof import __version__
 from staleproof.assess.learn import patience
-from staleproof.assess.store.run_folder import RunFolder, new_run_folder
+from staleproof.assess.store.run_folder import RunFolder, acquired_now, new_run_folder
 from staleproof.assess.trial.background import Background, Work
 from staleproof.assess.trial.result import Run
 from staleproof.core.history.history import History, HistoryRole
@@ -76,6 +76,19 @@ class SessionOptions(EnvironmentOptions):
     kept_names: tuple[str, ...] = ()
     own_hosts: tuple[str, ...] = ()
     ends: Callable[[], float] = lambda: math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Work that is done once for all workers of a run.
+
+    Attributes:
+        key: the same in every worker, and another for any other work (`Worker.key`).
+        make: does it; what came of it.
+    """
+
+    key: str
+    make: Callable[[], bytes]
 
 
 class Worker:
@@ -241,7 +254,21 @@ class Worker:
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
         """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next who asks tries
         again."""
-        return self.shared.once(self.key(kind, about), make, self.acquire) or b""
+        return self.done(self.task(kind, about, make))
+
+    def task(self, kind: str, about: object, make: Callable[[], bytes]) -> Task:
+        """Work of this kind on this controller."""
+        return Task(self.key(kind, about), make)
+
+    def done(self, task: Task) -> bytes:
+        """What came of it, done now or by the worker that was first. An error in it is raised, as by `once`."""
+        return self.shared.once(task.key, task.make, self.acquire) or b""
+
+    def share(self, tasks: Iterable[Task]) -> None:
+        """Do those of them that are not done yet and that no other worker is at."""
+        for each in tasks:
+            with contextlib.suppress(Timeout):
+                self.shared.once(each.key, each.make, acquired_now)
 
     def key(self, kind: str, *about: object) -> str:
         """Names work by all that it depends on. Secret values are among that, so nobody can tell from the key whether they guessed

@@ -3,18 +3,15 @@
 The worker that needs a run first makes it; the others wait for it (`run_folder`).
 """
 
-import contextlib
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
-from filelock import Timeout
 
 from staleproof.assess.learn import patience
-from staleproof.assess.run.worker import Worker
-from staleproof.assess.store.run_folder import acquired_now
+from staleproof.assess.run.worker import Task, Worker
 from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
 from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.trial import indexed
@@ -36,17 +33,10 @@ class Hopeless(SetupError):
 
 
 @dataclass(frozen=True, slots=True)
-class SharedRun:
-    """A fault-free run of a plan that is made once for all workers of a run.
+class SharedRun(Task):
+    """A fault-free run of this plan; what comes of it is the digest of its history."""
 
-    Attributes:
-        key: the same in every worker.
-        make: runs it; the digest of its history.
-    """
-
-    key: str
     plan: Plan
-    make: Callable[[], bytes]
 
 
 class References:
@@ -91,7 +81,7 @@ class References:
             return (found if is_done else self._worker.watch(plan, role=role, lasts=lasts)).digest.encode()
 
         key = self._worker.key(role, plan.steps, plan.faults, plan.settle, lasts, plan.before)
-        return tuple(self.take(SharedRun(f"{key}-{number}", plan, make)) for number in range(times))
+        return tuple(self.take(SharedRun(f"{key}-{number}", make, plan)) for number in range(times))
 
     def runs_of(self, plan: Plan, attempt: int = 1) -> list[SharedRun]:
         """The fault-free runs that `repeat` asks for; the later ones are run by the first one's steps, if that is over by then."""
@@ -103,18 +93,11 @@ class References:
         def made() -> bytes:
             return make(plan).digest.encode()
 
-        return SharedRun(self._worker.key(kind, plan), plan, made)
-
-    def share(self, runs: Iterable[SharedRun]) -> None:
-        """Make those of these runs that are not there yet and that no other worker is at."""
-        for each in runs:
-            with contextlib.suppress(Timeout):
-                self._worker.shared.once(each.key, each.make, acquired_now)
+        return SharedRun(self._worker.key(kind, plan), made, plan)
 
     def take(self, run: SharedRun) -> History:
         """The run, made now or by whoever was first."""
-        name = self._worker.shared.once(run.key, run.make, self._worker.acquire) or b""
-        read = self._worker.shared.reference(name.decode())  # in a file, secrets are masked
+        read = self._worker.shared.reference(self._worker.done(run).decode())  # in a file, secrets are masked
         return replace(read, header=msgspec.structs.replace(read.header, plan=run.plan))
 
     def unstable(self) -> tuple[UnstableField, ...]:
@@ -168,7 +151,7 @@ class References:
                 plan, goals=patience.Goals(patient, plan, self.unstable()) if patient else None
             ).digest.encode()
 
-        return SharedRun(f"{key}-{number}", plan, make)
+        return SharedRun(f"{key}-{number}", make, plan)
 
     def _workload(self, plan: Plan) -> str:
         # whatever they were, it settled; and a reference begins no new life

@@ -264,6 +264,13 @@ def _gateway(name: str, caught_by: str = "") -> Known:
     return Known(f"{name}_gateway", (f"{_PACKAGE}.gateway", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
 
 
+def _secured(name: str, caught_by: str = "") -> Known:
+    """One whose primary names a Secret, and which makes nothing: it says whether that is there."""
+    return Known(
+        f"{name}_secured", (f"{_PACKAGE}.secured", name, _METRICS_PORT), "secured-sample.yaml", caught_by, has_metrics=True
+    )
+
+
 def _switched(name: str, caught_by: str = "") -> Known:
     """One whose primary has many switches, of which two own something live, and one of these a claim."""
     return Known(
@@ -295,6 +302,7 @@ GUILTY = (
     _resident("doubling", "no-duplicate-create"),
     _slow_to_part("forgetful", "name-reuse"),
     _gateway("inattentive", "tolerates-coalescing"),
+    _secured("comparing", "honest-status"),
 )
 HONEST = (
     _sequential("sequential_job", "correct"),  # the slowest first
@@ -306,6 +314,7 @@ HONEST = (
     _resident("careful"),
     _slow_to_part("mindful"),
     _gateway("attentive"),
+    _secured("rereading"),
     _switched("reassured"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),

@@ -16,7 +16,7 @@ from staleproof.core.operator.unique import OTHER, with_hosts
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import Settle
-from staleproof.core.plan.step import Apply, Delete, Heartbeat, Patch, Rest, Step, Touch
+from staleproof.core.plan.step import Apply, Delete, Heartbeat, Patch, Rest, Restore, Step, Touch
 from staleproof.core.times import (
     GONE_SECONDS,
     OUTAGE_DEADLINE_FACTOR,
@@ -228,6 +228,14 @@ def removal(observed: Observed) -> Workload:
     """A primary appears, grows by one, and is deleted for good; then there is some rest, so that an outage lasts."""
     died = death(observed, rests=GONE_SECONDS)
     return replace(died, steps=died.steps[: died.deletes + 1], returns=0)
+
+
+def supply(observed: Observed) -> Workload:
+    """A primary appears; what it needs is taken away and brought back, one thing after the other, and nothing wakes the
+    controller in the end. Without anything like that `away` is empty."""
+    both = [("", step) for each in observed.inputs for step in (Delete(target=each.target), Restore(target=each.target))]
+    made = _workload((), ("", appear(observed)), *both, ("", UNWOKEN))
+    return replace(made, away=tuple(range(2, len(both) + 2, 2)))
 
 
 def patience(observed: Observed, holds: Sequence[float]) -> tuple[Step, ...]:

@@ -22,7 +22,7 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.operator.edge import Edge
-from staleproof.core.operator.observed import Changed, ChildKind, Observed, WriteVerb, Written
+from staleproof.core.operator.observed import Changed, ChildKind, Input, Observed, WriteVerb, Written
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import Plan, contradictions, decode, encode
@@ -31,6 +31,7 @@ from staleproof.draw.canonical import Workload, death, life, replicas, round_tri
 from staleproof.draw.profile import PROFILES
 
 TARGET = Target("example.com/v1", "Widget", "w")
+SECRET, SECRETS = Target("v1", "Secret", "certificate"), "secrets"
 WIDGETS, PODS, MAPS = "widgets.example.com", "pods", "configmaps"
 MINUTE_SECONDS = 60
 MOVE = Move(
@@ -96,6 +97,16 @@ def widgets(
         life_changed=_changed(lived, life(bare)),
         death_changed=_changed(died, death(bare)),
     )
+
+
+def supplied() -> Observed:
+    """A controller that deletes the ConfigMap and says so in the status while a Secret is not there, and makes it again."""
+    writes = (
+        *(Written(2, MAPS, "delete", "", 1), Written(2, WIDGETS, "update", "status", 1)),
+        *(Written(3, MAPS, "create", "", 1), Written(3, WIDGETS, "update", "status", 1)),
+    )
+    seen = widgets(watched=(WIDGETS, MAPS, PODS, SECRETS))
+    return replace(seen, inputs=(Input(SECRET, SECRETS),), supply=writes, reads_past=(SECRETS,))
 
 
 def reporters(*, changes: bool = True, scales: bool = True) -> Observed:

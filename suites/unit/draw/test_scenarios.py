@@ -10,7 +10,7 @@ from staleproof.draw.family import Family
 from staleproof.draw.profile import PROFILES, Profile
 from staleproof.draw.scenarios import FAMILIES, canonical_plans
 
-from .seen import EDGE, check, controllers, profiles, widgets
+from .seen import EDGE, check, controllers, profiles, supplied, widgets
 
 SCENARIOS = sorted({family.scenario for family in FAMILIES})
 
@@ -20,7 +20,7 @@ def test_names_tell_families_apart() -> None:
 
 
 def test_a_controller_that_gives_every_occasion_is_shown_every_scenario() -> None:
-    assert {plan.scenario for plan in canonical_plans(replace(widgets(), edges=(EDGE,)))} >= set(SCENARIOS) - {"metrics"}
+    assert {plan.scenario for plan in canonical_plans(replace(supplied(), edges=(EDGE,)))} >= set(SCENARIOS) - {"metrics"}
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.scenario}-{family.name}")

@@ -4,7 +4,7 @@ It is given the workloads that plans use, so that these runs serve as their refe
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -31,9 +31,9 @@ from staleproof.core.history.entry import WORKLOAD, Broke, Closed, Committed, De
 from staleproof.core.history.history import History
 from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.history.request import BOOKKEEPING
-from staleproof.core.operator.observed import Changed, ChildKind, Observed, WriteVerb, Written
-from staleproof.core.operator.prerequisite import lacking
-from staleproof.core.plan.manifest import Manifest
+from staleproof.core.operator.observed import Changed, ChildKind, Input, Observed, WriteVerb, Written
+from staleproof.core.operator.prerequisite import inputs, lacking
+from staleproof.core.plan.manifest import Manifest, target_of
 from staleproof.core.plan.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Rest, Step, Touch
@@ -48,6 +48,7 @@ from staleproof.errors import SetupError, UsageError
 _MOST_PATIENT = msgspec.structs.replace(PATIENT, quiet_seconds=LATE_LIFE_SECONDS)
 _UNREACTED = b"unreacted: "
 _TOLD = 3
+_MOST_INPUTS = 3
 _IS_IT = (
     "Is it the controller of this kind, and is the sample complete? What it needs is given beside it, or with the option for "
     "prerequisites (--staleproof-before, or --before)"
@@ -84,10 +85,11 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     bare = _with_what_can_be_done(session, bare, session.references.runs_of(died) if bare.children else [])
     lived = _plan(bare, canonical.life(bare).steps)
     beginning = session.references.shared_run("beginning", _beginning(bare), partial(_begin, session))
-    plans, is_worth_it = [lived, died, *_turns(bare)], bool(bare.children or bare.live)  # else the life will show what there is
+    plans = {"life": lived, "death": died, **_asked_for(bare)}
+    is_worth_it = bool(bare.children or bare.live)  # else the life will show what there is
     session.share(session.references.runs_of(lived) if is_worth_it else ())
     parts = parts_of_map(session, bare, partial(_plan, bare))
-    rest = (*(run for plan in plans for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
+    rest = (*(run for plan in plans.values() for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
     session.share((*parts, *rest))
     bare = replace(bare, edges=edges_of(session, parts))
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))
@@ -142,6 +144,7 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
         moves=moves,
         pause_seconds=pause,
         writes_at_rest=writes_at_rest(patient, moves),
+        inputs=session.call(lambda environment: _inputs(environment, sample, before)),
     )
     seen = may_be_done(scaled_freely(session, bare), trial)
     return with_neighbour(session, seen, trial, partial(_plan, seen))
@@ -155,10 +158,16 @@ def _raise_what_broke(trial: Trial) -> None:
         raise SetupError(broke or bypassed(trial))
 
 
-def _turns(bare: Observed) -> list[Plan]:
-    """Without any fault, if there is anything in it that is taken back."""
-    turned = canonical.turns(bare)
-    return [_plan(bare, turned.steps)] if turned.away else []
+def _asked_for(bare: Observed) -> dict[str, Plan]:
+    """The workloads in which something is taken back, where there is anything."""
+    made = {"turns": canonical.turns(bare), "supply": canonical.supply(bare)}
+    return {name: _plan(bare, workload.steps) for name, workload in made.items() if workload.away}
+
+
+async def _inputs(environment: Environment, sample: Manifest, before: Sequence[Manifest]) -> tuple[Input, ...]:
+    """What the sample needs that users take away and bring back, the first of it."""
+    some = inputs(sample, before)[:_MOST_INPUTS]
+    return tuple([Input(target_of(each), (await resource_type(each, environment.api)).name) for each in some])
 
 
 def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, float]:
@@ -172,9 +181,10 @@ def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, 
     return patient, pause
 
 
-def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning: SharedRun) -> Observed:
-    """`plans`: a life, a death, and, if there are any, turns."""
-    life, death, *turned = ([indexed(history) for history in session.references.repeat(plan)] for plan in plans)
+def _observed(session: Session, bare: Observed, plans: Mapping[str, Plan], beginning: SharedRun) -> Observed:
+    """`plans`: a life, a death, and, if there are any, turns and supply."""
+    runs = {name: [indexed(history) for history in session.references.repeat(plan)] for name, plan in plans.items()}
+    life, death = runs["life"], runs["death"]
     children = _children(life)
     if not any(trial.history.complete for trial in life) or (not children and _is_hindered(bare, life[0], session.refusals())):
         raise _unreacted(bare, life[0], "created nothing", session.refusals())
@@ -186,10 +196,11 @@ def _observed(session: Session, bare: Observed, plans: Sequence[Plan], beginning
         watched=_watched(life, _order(bare.resource, children)),
         life=_written(life),
         death=_written(death),
-        turns=_written(turned[0]) if turned else (),
+        turns=_written(runs["turns"]) if "turns" in runs else (),
+        supply=_written(runs["supply"]) if "supply" in runs else (),
         life_changed=_changed(life),
         death_changed=_changed(death),
-        seconds=_took((*life, *death, *chain.from_iterable(turned))),
+        seconds=_took(tuple(chain.from_iterable(runs.values()))),
         has_metrics=life[0].first(Metrics) is not None,
         keeps_more=beyond_scale((*life, *death), bare.scale_path) if bare.scale_path else "",
         keeps_finalizer=any(primary["metadata"].get("finalizers") for primary in primaries),

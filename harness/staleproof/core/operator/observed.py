@@ -42,6 +42,14 @@ class ChildKind:
 
 
 @dataclass(frozen=True, slots=True)
+class Input:
+    """An object that the primary needs and that can be taken away and brought back, with its resource."""
+
+    target: Target
+    resource: str
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """Writes of one kind that the controller made in one step of a workload, in every fault-free run of it.
 
@@ -108,6 +116,8 @@ class Observed:
         life: its writes in `draw.canonical.life`, by step.
         death: its writes in `draw.canonical.death`, by step.
         turns: its writes in `draw.canonical.turns`, by step.
+        inputs: what it needs, and may lack for a while.
+        supply: its writes in `draw.canonical.supply`, by step.
         life_changed: which resources had objects in `draw.canonical.life`, and when they changed.
         death_changed: the same of `draw.canonical.death`.
         hosts: host names of which there may be one in a cluster only, so that a second primary has others.
@@ -146,6 +156,8 @@ class Observed:
     life: tuple[Written, ...] = ()
     death: tuple[Written, ...] = ()
     turns: tuple[Written, ...] = ()
+    inputs: tuple[Input, ...] = ()
+    supply: tuple[Written, ...] = ()
     life_changed: tuple[Changed, ...] = ()
     death_changed: tuple[Changed, ...] = ()
     hosts: tuple[str, ...] = ()
@@ -230,6 +242,7 @@ class Observed:
             life=tuple(each for each in self.life if each.resource not in left_out),
             death=tuple(each for each in self.death if each.resource not in left_out),
             turns=tuple(each for each in self.turns if each.resource not in left_out),
+            supply=tuple(each for each in self.supply if each.resource not in left_out),
         )
 
     def _treatment(self, child: ChildKind) -> object:

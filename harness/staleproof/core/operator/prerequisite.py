@@ -23,6 +23,7 @@ from staleproof.core.plan.masking import SECRET, is_placeholder
 from staleproof.core.plan.step import Apply, Step, in_parts
 
 _DEFAULT = "default"
+_INPUTS = (SECRET, "ConfigMap", "Service")
 
 
 class NoSuchPrimaryError(ValueError):
@@ -205,6 +206,15 @@ def placement(
     moved = (each for each in (*applied, *before) if each["metadata"].get("namespace", "") not in elsewhere)
     names = frozenset(each["metadata"]["name"] for each in moved)
     return Placement(namespace, home, names, frozenset(elsewhere), called or {}, is_shared=is_shared)
+
+
+def inputs(primary: Manifest, before: Sequence[Manifest]) -> list[Manifest]:
+    """Those of its prerequisites that users take away and bring back as they do primaries: Secrets, ConfigMaps and Services in its
+    own namespace that it mentions."""
+    elsewhere = placement([Apply(object=primary)], before, "").elsewhere
+    named = {(kind, each.name) for each in mentions(primary) for kind in _INPUTS if each.may_mean(kind)}
+    theirs = (each for each in before if each["metadata"].get("namespace", "") not in elsewhere)
+    return [each for each in theirs if each["apiVersion"] == "v1" and (each["kind"], each["metadata"]["name"]) in named]
 
 
 # --- what was not written down ---------------------------------------------------------------------------------------------------

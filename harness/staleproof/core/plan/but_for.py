@@ -21,7 +21,7 @@ from msgspec import structs
 
 from staleproof.core.fault import AnyFault, Expire, Restart, SeverStream, Twin, Window
 from staleproof.core.history.entry import FaultIndex
-from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.move import merge_patch
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
@@ -32,6 +32,7 @@ from staleproof.core.plan.step import (
     Patch,
     PatchStatus,
     Recreate,
+    Restore,
     Resync,
     Step,
     Together,
@@ -71,7 +72,7 @@ def final_only(plan: Plan) -> Plan | None:
     if any(isinstance(step, Recreate) and step.foreign for step in workload):
         return None
     applied = [Apply(object=manifest) for manifest in _present(workload).values()]
-    steps = _as_in(workload, applied)
+    steps = _as_in(workload, [*_withdrawn(workload, plan.before), *applied])
     return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
 
 
@@ -204,6 +205,15 @@ def _present(steps: tuple[Step, ...]) -> Mapping[Target, Manifest]:
             case Delete(target=target):
                 found.pop(target, None)
     return found
+
+
+def _withdrawn(steps: Sequence[Step], given: Sequence[Manifest]) -> list[Delete]:
+    """What the workload needs, and has not at its end."""
+    gone: dict[Target, bool] = {}
+    for step in in_parts(steps):
+        if isinstance(step, Delete | Restore):
+            gone[step.target] = isinstance(step, Delete)
+    return [Delete(target=target) for target in map(target_of, given) if gone.get(target)]
 
 
 def _merged(before: Any, patch: Any) -> Any:  # noqa: ANN401  # JSON

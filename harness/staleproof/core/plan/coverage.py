@@ -20,6 +20,7 @@ from staleproof.core.plan.step import (
     Recreate,
     Remove,
     Rest,
+    Restore,
     Resync,
     Step,
     Together,
@@ -28,6 +29,7 @@ from staleproof.core.plan.step import (
 Phase = Literal[
     "appears", "changes", "changes back", "is touched", "is deleted", "returns", "another appears", "a child is deleted",
     "a child is replaced", "a child is edited", "a child is touched", "its status is overwritten", "is listed again", "rests",
+    "what it needs goes", "what it needs returns",
 ]  # fmt: skip
 """What happens to the primary, or to what belongs to it, in a step."""
 PHASES: tuple[Phase, ...] = get_args(Phase)
@@ -39,6 +41,7 @@ _OF_OTHERS: dict[type, Phase] = {
     PatchStatus: "its status is overwritten",
     Resync: "is listed again",
     Rest: "rests",
+    Restore: "what it needs returns",
 }
 
 
@@ -87,6 +90,8 @@ def _moment(step: Step, told: dict[Target, list[Manifest]]) -> Moment:
         return Moment(phase, "")
     if isinstance(step, Patch) and told.get(step.target):
         return _said(step.target, merged(told[step.target][-1], step.patch), told)
+    if isinstance(step, Delete) and step.target not in told:
+        return Moment("what it needs goes", "")
     if isinstance(step, Delete):
         told[step.target] = []
         return Moment("is deleted", "")

@@ -4,7 +4,7 @@ Steps are what the user does to the cluster; faults are what happens to the cont
 are the reference. Nothing in a plan is left to chance.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -13,9 +13,9 @@ from staleproof.core.fault import AnyFault, Misfit
 from staleproof.core.fault.legality import Contract
 from staleproof.core.fault.model import Seconds, Value
 from staleproof.core.fault.suggest import mistakes
-from staleproof.core.plan.manifest import NEEDED, Manifest, digest_in, is_object, masked_manifest
+from staleproof.core.plan.manifest import NEEDED, Manifest, digest_in, is_object, masked_manifest, target_of
 from staleproof.core.plan.masking import Placeholders, masked_env
-from staleproof.core.plan.step import Rest, Step, is_workload, masked_step, problems_of
+from staleproof.core.plan.step import Rest, Restore, Step, is_workload, masked_step, problems_of
 from staleproof.core.times import (
     DEADLINE_SECONDS,
     IDLE_SECONDS,
@@ -228,7 +228,14 @@ def contradictions(plan: Plan) -> list[str]:
             problems.append(f"before[{number}] needs {NEEDED}")
     for number, step in enumerate(plan.steps, 1):
         problems += [f"step {number}: {problem}" for problem in problems_of(step)]
+        problems += [f"step {number}: {problem}" for problem in _not_given(step, plan.before)]
     return problems + fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
+
+
+def _not_given(step: Step, before: Sequence[Manifest]) -> Iterator[str]:
+    """What is to be put back and never was there, in words."""
+    if isinstance(step, Restore) and not any(map(digest_in, before)) and step.target not in map(target_of, before):
+        yield f"{step.target.kind}/{step.target.name} is to be put back, and `before` has none"
 
 
 def fault_problems(faults: Iterable[AnyFault], contract: Contract, *, steps: int | None = None) -> list[str]:

@@ -55,7 +55,13 @@ class Touch(_Step, frozen=True, kw_only=True, tag="touch"):
 
 
 class Delete(_Step, frozen=True, kw_only=True, tag="delete"):
-    """Delete an object of the workload. Its dependents are left to the controller or a companion."""
+    """Delete an object of the workload, or what it needs (`Plan.before`). Dependents are left to the controller or a companion."""
+
+    target: Target
+
+
+class Restore(_Step, frozen=True, kw_only=True, tag="restore"):
+    """Put back what the workload needs (`Plan.before`) and a `Delete` has taken away: as it was, and with a new uid."""
 
     target: Target
 
@@ -136,7 +142,9 @@ class Together(_Step, frozen=True, kw_only=True, tag="together"):
     steps: tuple[Apply | Patch | Touch | Delete, ...]
 
 
-Step = Apply | Patch | PatchStatus | Touch | Delete | Resync | Recreate | Remove | Edit | Heartbeat | Lull | Rest | Together
+Step = (
+    Apply | Patch | PatchStatus | Touch | Delete | Restore | Resync | Recreate | Remove | Edit | Heartbeat | Lull | Rest | Together
+)
 
 
 def parts(step: Step) -> tuple[Step, ...]:
@@ -215,7 +223,7 @@ def _in_words(step: Step) -> str:
             return f"apply {manifest.get('kind')}/{manifest.get('metadata', {}).get('name')}"
         case Patch() | PatchStatus() | Edit():
             return _patch_in_words(step)
-        case Touch(target=target) | Delete(target=target):
+        case Touch(target=target) | Delete(target=target) | Restore(target=target):
             return f"{step.tag} {target.kind}/{target.name}"
         case Resync(resource=resource):
             return f"resync {resource}"

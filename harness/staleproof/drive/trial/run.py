@@ -204,6 +204,7 @@ class _Run:
             self._proxy,
             self._bus,
             where,
+            spec.before or spec.plan.before,
             self._process_faults.give_way,
             child_seconds=0.0 if may_lack_children else self._settle.limit_seconds,
             departure_seconds=self._departure_seconds,

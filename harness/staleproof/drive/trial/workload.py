@@ -2,13 +2,13 @@
 
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from staleproof.core.history.resource_version import revision
 from staleproof.core.operator.ownership import owner_of
 from staleproof.core.operator.prerequisite import Placement
-from staleproof.core.plan.manifest import GIVEN, Target
+from staleproof.core.plan.manifest import GIVEN, Manifest, Target, target_of
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
     TOUCHED,
@@ -22,6 +22,7 @@ from staleproof.core.plan.step import (
     Recreate,
     Remove,
     Rest,
+    Restore,
     Resync,
     Step,
     Touch,
@@ -113,6 +114,7 @@ class Workload:
     """Does steps where the trial is.
 
     Attributes:
+        before: what the workload needs, of which steps may take something away and bring it back.
         on_unserved: what is done when a webhook does not answer; empty: nothing.
         child_seconds: how long a child is waited for that a step is about.
         departure_seconds: how long a predecessor may take to go, by the number of the step that makes another in its place; 0:
@@ -124,6 +126,7 @@ class Workload:
     proxy: Proxy
     bus: EventBus
     placement: Placement
+    before: Sequence[Manifest]
     on_unserved: Callable[[], Awaitable[None]] | None = None
     child_seconds: float = 0.0
     departure_seconds: Callable[[int], float] = lambda _: DEPARTURE_SECONDS
@@ -147,8 +150,9 @@ class Workload:
 
     async def _do_part(self, step: Step, number: int) -> None:
         told = f"step {number} ({describe(step)})"
+        done = self._as_done(step, number)
         try:
-            await once_served(lambda: self._do(step, number), self.bus, told, self.on_unserved)
+            await once_served(lambda: self._do(done, number), self.bus, told, self.on_unserved)
         except ApiError as err:
             words = f"{told}: the API server answered {err}"
             raise (Vanished(words) if err.code == _NOT_FOUND else Refused(words, number)) from err
@@ -174,6 +178,17 @@ class Workload:
                 await self._do_to_child(step, number)
             case Rest(seconds=seconds):
                 await self.bus.until(lambda now: False, limit_seconds=seconds)
+
+    def _as_done(self, step: Step, number: int) -> Step:
+        """What is put back is applied. Refused: all trials need what it is about, or what it puts back never was there."""
+        if not isinstance(step, Delete | Restore):
+            return step
+        given = [each for each in self.before if target_of(each) == step.target]
+        if any(self.placement.is_shared or self.placement.of(each, namespaced=True) != self.namespace for each in given):
+            raise Refused(f"step {number} ({describe(step)}): it is there for all trials, and stays", number)
+        if not given and isinstance(step, Restore):
+            raise Refused(f"step {number} ({describe(step)}): it is not among what the workload needs", number)
+        return Apply(object=given[0]) if isinstance(step, Restore) else step
 
     async def departed(self, step: Apply, number: int, limit_seconds: float) -> None:
         """Wait for the end of what is being deleted and is to be made anew, so that another incarnation is applied; 0: not at all.

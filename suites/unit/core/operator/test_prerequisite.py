@@ -12,6 +12,7 @@ from staleproof.core.operator.prerequisite import (
     Documents,
     NoSuchPrimaryError,
     Placement,
+    inputs,
     lacking,
     placement,
     sort_out,
@@ -167,6 +168,18 @@ def test_what_is_mentioned_and_not_there_is_told() -> None:
 def where(primary: Manifest, *before: Manifest, is_nowhere: bool = False) -> list[str]:
     there = placement([Apply(object=primary)], before, "trial", is_nowhere=is_nowhere)
     return [there.of(each, namespaced=each["kind"] != "Namespace") for each in before]
+
+
+def test_what_a_primary_names_where_it_is_may_go_and_come_back() -> None:
+    primary = widget(namespace="mine", secretName="s", serviceRef={"name": "web"}, issuerRef={"name": "i"}, configMap="far")
+    given = [
+        obj("Secret", "s", "mine"),
+        obj("Secret", "nobody-names-it", "mine"),
+        obj("ConfigMap", "far", "another"),
+        obj("Service", "web"),
+        obj("Issuer", "i", "mine", version="example.com/v1"),
+    ]
+    assert [each["metadata"]["name"] for each in inputs(primary, given)] == ["s", "web"]
 
 
 def test_what_is_where_the_primary_is_goes_into_the_trials_namespace() -> None:

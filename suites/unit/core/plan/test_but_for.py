@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from staleproof.core.fault import (
     AnyFault,
@@ -36,6 +37,7 @@ from staleproof.core.plan.step import (
     PatchStatus,
     Recreate,
     Remove,
+    Restore,
     Resync,
     Step,
     Together,
@@ -197,6 +199,18 @@ def test_two_faults_may_have_kept_it_asleep_together() -> None:
     steps = (APPEAR, GROW, SHRINK, MOVE, TOUCH)
     assert (APPEAR, Patch(target=TARGET, patch={"spec": {"replicas": 0, "content": "b"}}), TOUCH) in [
         each.steps for each in slept(plan(*faults, steps=steps), PRIMARIES)
+    ]
+
+
+def test_what_the_workload_needs_is_there_when_only_the_last_state_is_asked_for() -> None:
+    secret = Target("v1", "Secret", "s")
+    given = ({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}},)
+    there = plan(steps=(Apply(object=SAMPLE), Delete(target=secret), Restore(target=secret)))
+    gone = structs.replace(there, steps=there.steps[:2], before=given)
+    final = [final_only(structs.replace(each, before=given)) for each in (there, gone)]
+    assert [each and each.steps for each in final] == [
+        (Apply(object=SAMPLE),),
+        (Delete(target=secret), Apply(object=SAMPLE)),
     ]
 
 

@@ -16,12 +16,14 @@ from staleproof.core.plan.step import (
     Recreate,
     Remove,
     Rest,
+    Restore,
     Resync,
     Step,
     Touch,
 )
 
 TARGET = Target("example.com/v1", "Widget", "w")
+SECRET = Target("v1", "Secret", "s")
 
 
 def widget(name: str = "w") -> Apply:
@@ -49,6 +51,8 @@ STEPS: tuple[tuple[Step, Moment], ...] = (
     (PatchStatus(target=TARGET, patch={"status": {"size": None}}), Moment("its status is overwritten", "")),
     (Resync(resource="widgets.example.com"), Moment("is listed again", "")),
     (Rest(seconds=1.0), Moment("rests", "")),
+    (Delete(target=SECRET), Moment("what it needs goes", "")),
+    (Restore(target=SECRET), Moment("what it needs returns", "")),
     (Delete(target=TARGET), Moment("is deleted", "")),
     (widget(), Moment("returns", "")),
     (says(size=2), Moment("changes", "spec.size")),  # it is another one, which has not said so
@@ -66,7 +70,7 @@ def test_every_step_has_its_phase_and_what_changes_in_it() -> None:
     [
         (HoldStream(resource="pods", window=Window(2)), Occasion("Hold", "pods", "changes", "spec.size")),
         (HideOwnWrite(resource="pods", write=OwnWrite("delete")), Occasion("HideOwnWrite delete", "pods", "appears", "")),
-        (Kill(resource="pods", verb="update", window=Window(16)), Occasion("Kill update", "pods", "returns", "")),
+        (Kill(resource="pods", verb="update", window=Window(18)), Occasion("Kill update", "pods", "returns", "")),
         (  # what it is shown was there until it was changed back
             PastSnapshot(resource="pods", as_of_step=5, window=Window(7)),
             Occasion("PastSnapshot", "pods", "changes back", "spec.log"),

@@ -1,17 +1,19 @@
 """What the user does: which objects are primaries, and what of an object is made again."""
 
 import copy
+import re
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from staleproof.core.history.scope import Scope
-from staleproof.core.plan.manifest import Target
+from staleproof.core.operator.prerequisite import Placement
+from staleproof.core.plan.manifest import Target, target_of
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Delete, Recreate, Step, Touch
+from staleproof.core.plan.step import Apply, Delete, Recreate, Restore, Step, Touch
 from staleproof.drive.cluster.api import ApiError
-from staleproof.drive.trial.workload import Workload, _again, is_unserved, primaries_of
+from staleproof.drive.trial.workload import Refused, Workload, _again, is_unserved, primaries_of
 
 POD = {
     "apiVersion": "v1",
@@ -84,7 +86,7 @@ def test_children_are_what_somebody_controls_or_alone_owns() -> None:
     truth: Any = SimpleNamespace(objects=objects)
     bus: Any = SimpleNamespace(scope=Scope("mine"))
     unused: Any = SimpleNamespace()
-    workload = Workload(api=unused, truth=truth, proxy=unused, bus=bus, placement=unused)
+    workload = Workload(api=unused, truth=truth, proxy=unused, bus=bus, placement=unused, before=())
 
     assert workload._children("pods") == [objects["pods", "mine", name] for name in ("alone", "controlled")]
 
@@ -111,6 +113,41 @@ CONFIG = Apply(object={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"na
 )
 def test_primaries_are_what_is_applied(steps: tuple[Step, ...], primaries: list[tuple[str, str, str]]) -> None:
     assert primaries_of(Plan(scenario="mine", steps=steps)) == primaries
+
+
+SECRET: Any = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+ANOTHERS: Any = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shared"}}
+PUT_BACK, TAKEN = Restore(target=target_of(SECRET)), Delete(target=target_of(SECRET))
+
+
+def where(*before: Any, **placed: Any) -> Workload:  # noqa: ANN401  # JSON, and fields of a placement
+    unused: Any = SimpleNamespace()
+    return Workload(unused, unused, unused, unused, Placement("mine", **placed), before)
+
+
+def test_what_is_put_back_is_what_the_workload_needs() -> None:
+    assert where(SECRET)._as_done(PUT_BACK, 3) == Apply(object=SECRET)
+    assert where(SECRET)._as_done(TAKEN, 2) == TAKEN
+    assert where()._as_done(Delete(target=GADGET), 2) == Delete(target=GADGET), "a primary"
+
+
+@pytest.mark.parametrize(
+    ("at", "step", "told"),
+    [
+        (where(), PUT_BACK, "step 2 (restore Secret/s): it is not among what the workload needs"),
+        (where(SECRET, is_shared=True), TAKEN, "step 2 (delete Secret/s): it is there for all trials, and stays"),
+        (
+            where(ANOTHERS, elsewhere=frozenset({"shared"})),
+            TAKEN,
+            "step 2 (delete Secret/s): it is there for all trials, and stays",
+        ),
+    ],
+    ids=["never given", "shared namespace", "another namespace"],
+)
+def test_what_all_trials_need_stays(at: Workload, step: Delete | Restore, told: str) -> None:
+    with pytest.raises(Refused, match=re.escape(told)) as refused:
+        at._as_done(step, 2)
+    assert refused.value.step == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""Plans in which what the primary needs goes and comes back."""
+
+from dataclasses import replace
+
+from staleproof.core.fault import HideOwnWrite, HoldStream, PastSnapshot, Restart, Window
+from staleproof.core.plan.step import Apply, Delete, Rest, Restore
+from staleproof.draw.inputs import SCENARIO, gone_in_the_past, hide_until_there, unseen
+from staleproof.draw.profile import STANDARD
+
+from .seen import MAPS, SECRET, SECRETS, WIDGETS, supplied
+
+
+def test_it_goes_and_comes_back_and_nothing_wakes_the_controller() -> None:
+    for family in SCENARIO.families:
+        for plan in family(supplied(), STANDARD):
+            assert [type(step) for step in plan.steps] == [Apply, Delete, Restore, Rest]
+            assert plan.steps[1:3] == (Delete(target=SECRET), Restore(target=SECRET))
+
+
+def test_what_the_controller_answers_is_hidden_until_it_is_back() -> None:
+    faults = [fault for plan in hide_until_there(supplied(), STANDARD) for fault in plan.faults]
+    assert all(isinstance(fault, HideOwnWrite) and fault.window == Window(2, 4) for fault in faults)
+    assert [(fault.resource, fault.trigger and fault.trigger.verb) for fault in faults] == [(MAPS, "delete"), (WIDGETS, "update")]
+
+
+def test_an_informer_may_see_one_change_of_a_deletion_and_a_creation() -> None:
+    plans = list(unseen(supplied(), STANDARD))
+    assert [fault.release for plan in plans for fault in plan.faults if isinstance(fault, HoldStream)] == [
+        "relist",
+        "events",
+        "resume",
+    ]
+    assert {fault.resource for plan in plans for fault in plan.faults} == {SECRETS}
+
+
+def test_it_is_restarted_on_the_state_between() -> None:
+    (plan,) = gone_in_the_past(supplied(), STANDARD)
+    past = PastSnapshot(resource=SECRETS, as_of_step=3, window=Window(from_step=4))
+    assert plan.faults == (past, Restart(window=Window(from_step=4)))
+    assert not list(gone_in_the_past(replace(supplied(), reads_past=()), STANDARD))
+
+
+def test_what_nobody_answers_to_gives_no_plans() -> None:
+    of = supplied()
+    deaf = replace(of, supply=tuple(replace(each, changes=False) for each in of.supply))
+    for seen in (deaf, replace(of, inputs=())):
+        assert not [plan for family in SCENARIO.families for plan in family(seen, STANDARD)]

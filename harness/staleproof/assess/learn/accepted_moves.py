@@ -1,13 +1,14 @@
 """Which changes of a sample are allowed, and which its controller passes on: the API server and a run or two say."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from msgspec import structs
 
 from staleproof.assess.trial.session import Session
 from staleproof.checks.ends.exits import deaths
+from staleproof.checks.facts.complaints import says_it_failed
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.change import is_unmoved
 from staleproof.core.history.flatten import flatten
@@ -100,18 +101,21 @@ def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
     stood: set[str] = set()  # names
     asked: set[str] = set()
     live: list[Move] = []
-    most, right, wrong = most_steps(seen), 0, 0
+    most, right, wrong, is_careful = most_steps(seen), 0, 0, False
     while wants_more(live, right, wrong):
-        while new := {each.move.name for each in trials(seen, tried, most) if each.is_taken_back} - asked:
+        while new := {each.move.name for each in trials(seen, tried, most, is_careful=is_careful) if each.is_taken_back} - asked:
             seen, asked = _asked(session, seen, new), asked | new
-        chain = trials(seen, tried, most)
+        chain = trials(seen, tried, most, is_careful=is_careful)
         if not chain:
             break
-        found, bad = _run(session, seen, chain, planned)
+        found, bad, broken = _run(session, seen, chain, planned)
         live += found
         if bad is None:
-            right, tried = right + 1, tried | {each.move.path for each in chain}
-            stood |= {each.move.name for each in chain}
+            shown = chain[: broken.shown]
+            tried |= {each.move.path for each in shown} | {move.path for move in broken.moves}
+            stood |= {each.move.name for each in shown} - {move.name for move in broken.moves}
+            right, wrong = right + (shown == chain), wrong + (shown != chain)
+            is_careful |= shown != chain
         else:
             wrong += 1
             left = tuple(move for move in seen.changes if move.path != bad[0].path)
@@ -142,8 +146,22 @@ def _asked(session: Session, seen: Observed, names: Set[str]) -> Observed:
     return for_good(seen, {move.name: answer for move, answer in zip(moves, answers, strict=True) if answer})
 
 
-def _run(session: Session, seen: Observed, chain: Sequence[Tried], planned: _Planned) -> tuple[list[Move], tuple[Move, str] | None]:
-    """What a run with these moves, one after the other, shows to be live; and the first that went wrong, with what."""
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Moves after which the controller says that something failed, as users make them by mistake: no plan is to rest on them.
+
+    `shown`: of how many in the chain the run shows something; after such a one that is not taken back it shows nothing.
+    """
+
+    moves: Sequence[Move]
+    shown: int
+
+
+def _run(
+    session: Session, seen: Observed, chain: Sequence[Tried], planned: _Planned
+) -> tuple[list[Move], tuple[Move, str] | None, Broken]:
+    """What a run with these moves, one after the other, shows to be live; the first that went wrong, with what; and those that the
+    controller complains of."""
     patches = [(each, patch) for each in chain for patch in each.steps]
     grows = [seen.scale(seen.replicas + 1)] if seen.scale_path else []
     steps: tuple[Step, ...] = (Apply(object=seen.sample), *(patch for _, patch in patches), *grows)
@@ -154,12 +172,36 @@ def _run(session: Session, seen: Observed, chain: Sequence[Tried], planned: _Pla
         trial = indexed(session.watch(planned(steps)))
     except Refused as err:
         at_fault = patches[err.step - 2][0] if 2 <= err.step < 2 + len(patches) else chain[0]
-        return [], (at_fault.move, str(err))
+        return [], (at_fault.move, str(err)), Broken((), 0)
     step, why = went_wrong(trial)
     if step > 1:
         session.renew()
-        return [], (patches[min(step - 2, len(patches) - 1)][0].move, why)
-    return _live(trial, seen, chain, at), None
+        return [], (patches[min(step - 2, len(patches) - 1)][0].move, why), Broken((), 0)
+    broken = broken_by(trial, seen, chain, at)
+    right = [each for each in chain[: broken.shown] if each.move not in broken.moves]
+    return _live(trial, seen, right, at), None, broken
+
+
+def broken_by(trial: Trial, seen: Observed, chain: Sequence[Tried], at: Mapping[str, Sequence[int]]) -> Broken:
+    """Which of these moves, each made in the first of its steps (`at`, by name), the controller complains of, if it was content
+    before all of them."""
+
+    def complains(step: int) -> bool:
+        return says_it_failed(trial, seen.resource, seen.target.name, before=ends(trial, step))
+
+    broken: list[Move] = []
+    for number, each in enumerate(() if complains(1) else chain):
+        if complains(at[each.move.name][0]):
+            broken.append(each.move)
+            if not each.is_taken_back:
+                return Broken(broken, number)
+    return Broken(broken, len(chain))
+
+
+def ends(trial: Trial, step: int) -> int:
+    """The index of the entry with which a step ended, or the run."""
+    ended = next((run.ended for run in trial.steps if run.number == step), None)
+    return len(trial.entries) if ended is None else ended
 
 
 def went_wrong(trial: Trial) -> tuple[int, str]:

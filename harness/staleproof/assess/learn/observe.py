@@ -13,7 +13,7 @@ from typing import get_args
 import msgspec
 
 from staleproof.assess.learn import observations
-from staleproof.assess.learn.accepted_moves import scaled_freely, step_at, told, with_changes
+from staleproof.assess.learn.accepted_moves import ends, scaled_freely, step_at, told, with_changes
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import may_be_done, with_others
 from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
@@ -211,12 +211,13 @@ def _observed(session: Session, bare: Observed, plans: Mapping[str, Plan], begin
 
 
 def _is_hindered(bare: Observed, trial: Trial, refused: str) -> bool:
-    """Whether something keeps the controller from its work: it says that something failed, or it writes nothing of the primary and
-    may not do what it asks for. Else to create nothing may be its work: it writes a status, labels, a finalizer."""
+    """Whether something keeps the controller from its work: it says that something failed before anything was changed, or it writes
+    nothing of the primary and may not do what it asks for. Else to create nothing may be its work: it writes a status, labels, a
+    finalizer."""
     writes = any(commit.by is not None and commit.entry.resource == bare.resource for commit in trial.commits)
     if trial.idle or (refused and not writes):
         return True
-    return says_it_failed(trial, bare.resource, bare.sample["metadata"]["name"])
+    return says_it_failed(trial, bare.resource, bare.sample["metadata"]["name"], before=ends(trial, 1))
 
 
 def _unreacted(bare: Observed, trial: Trial, did: str, refused: str) -> Unreacted:

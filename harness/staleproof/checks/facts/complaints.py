@@ -4,7 +4,7 @@ They are for people to read, and nothing is judged by them; but who says that so
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from staleproof.checks.trial import Trial
@@ -31,22 +31,25 @@ _FAILURE = re.compile(r"fail|error|invalid|denied|forbidden", re.IGNORECASE)
 
 def complaints(trial: Trial, resource: str, name: str) -> list[str]:
     """The latest conditions of the object that do not hold as they should, and warnings about it, each once, in words."""
-    last, warnings = _last(trial, resource, name)
-    bad = (each for each in _conditions(last) if _is_bad(each))
-    return [*(f"{each.get('type')} is {each.get('status')}, {_said(each)}" for each in bad), *warnings]
+    last, warnings = _last(trial, resource, name, len(trial.entries))
+    bad = (each for each in _conditions(last.get("status")) if _is_bad(each))
+    told = (f"{each.get('type')} is {each.get('status')}, {'; '.join((_said(each), *_causes(each)))}" for each in bad)
+    return [*dict.fromkeys(told), *warnings]
 
 
-def says_it_failed(trial: Trial, resource: str, name: str) -> bool:
-    """Whether its latest conditions say that something failed, or a warning was given about it."""
-    last, warnings = _last(trial, resource, name)
-    return bool(warnings) or any(_is_bad(each) for each in _conditions(last))
+def says_it_failed(trial: Trial, resource: str, name: str, *, before: int | None = None) -> bool:
+    """Whether its latest conditions, as they were before this entry, say that something failed, or a warning was given about it."""
+    last, warnings = _last(trial, resource, name, len(trial.entries) if before is None else before)
+    return bool(warnings) or any(_is_bad(each) for each in _conditions(last.get("status")))
 
 
-def _last(trial: Trial, resource: str, name: str) -> tuple[Manifest, list[str]]:
-    """The latest state of the object, and warnings about it, each once, in words."""
+def _last(trial: Trial, resource: str, name: str, before: int) -> tuple[Manifest, list[str]]:
+    """The latest state of the object before this entry, and warnings about it, each once, in words."""
     last: Manifest = {}
     warnings: dict[str, None] = {}
-    for _, entry in trial.every(Committed):
+    for index, entry in trial.every(Committed):
+        if index >= before:
+            break
         if (entry.resource, entry.name) == (resource, name):
             last = entry.object
         elif entry.resource == _EVENTS and _warns_of(entry.object, name):
@@ -54,9 +57,22 @@ def _last(trial: Trial, resource: str, name: str) -> tuple[Manifest, list[str]]:
     return last, list(warnings)
 
 
-def _conditions(manifest: Manifest) -> list[Manifest]:
-    found = (manifest.get("status") or {}).get("conditions") or ()
-    return [each for each in found if isinstance(each, dict)]
+def _conditions(status: Any) -> Iterator[Manifest]:  # noqa: ANN401  # JSON
+    """All of a status, wherever in it they are: Gateway API has some for each parent and each listener."""
+    if isinstance(status, list):
+        for inner in status:
+            yield from _conditions(inner)
+    for key, inner in status.items() if isinstance(status, dict) else ():
+        if key == "conditions" and isinstance(inner, list):
+            yield from (each for each in inner if isinstance(each, dict))
+        else:
+            yield from _conditions(inner)
+
+
+def _causes(condition: Manifest) -> list[str]:
+    """What stands in lists below the condition: some only refer to that ("see Errors for details")."""
+    lists = (inner for inner in condition.values() if isinstance(inner, list))
+    return [_said(each) for inner in lists for each in inner if isinstance(each, dict) and each.get("message")]
 
 
 def _is_bad(condition: Manifest) -> bool:

@@ -38,19 +38,20 @@ class Tried:
         return len(self.steps) > 1
 
 
-def trials(observed: Observed, known: Collection[str], most: int) -> list[Tried]:
-    """Moves that do not get into one another's way, at most so many steps, and none of these fields again."""
+def trials(observed: Observed, known: Collection[str], most: int, *, is_careful: bool = False) -> list[Tried]:
+    """Moves that do not get into one another's way, at most so many steps, and none of these fields again. `is_careful`: each is
+    taken back at once, if it can be."""
     chosen: list[Move] = []
     left = most
     taken = {*known, ".".join(observed.scale_path)}
     for move in _in_turn([move for move in observed.changes if move.path not in taken]):
-        cost = len(_steps(observed, move))
+        cost = len(_steps(observed, move, is_careful=is_careful))
         if cost <= left and move.path not in taken and not any(collide(move.do, other.do) for other in chosen):
             chosen.append(move)
             taken.add(move.path)
             left -= cost
     chosen.sort(key=lambda move: (move.kind in _SWITCHES, not move.returns))
-    return [Tried(move, _steps(observed, move)) for move in chosen]
+    return [Tried(move, _steps(observed, move, is_careful=is_careful)) for move in chosen]
 
 
 def spread(moves: Sequence[Move], most: int) -> list[Move]:
@@ -105,6 +106,6 @@ def _in_turn(moves: Sequence[Move], groups: Sequence[tuple[MoveKind, ...]] = _GR
     yield from {move.name: move for move in (*images, *in_turn, *moves)}.values()
 
 
-def _steps(observed: Observed, move: Move) -> tuple[Patch, ...]:
-    is_taken_back = move.kind in _SWITCHES and move.returns
+def _steps(observed: Observed, move: Move, *, is_careful: bool) -> tuple[Patch, ...]:
+    is_taken_back = (is_careful or move.kind in _SWITCHES) and move.returns
     return (observed.do(move), observed.undo(move)) if is_taken_back else (observed.do(move),)

@@ -5,9 +5,14 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from staleproof.assess.learn.accepted_moves import told, wants_more
+from staleproof.assess.learn.accepted_moves import Broken, broken_by, told, wants_more
+from staleproof.checks.trial import Trial
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move
+from staleproof.core.plan.step import Patch
+from staleproof.draw.mutations.trials import Tried
+
+from ...checks.script import WIDGETS, Script, trial
 
 SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 3}}
 UP = Move(path="spec.size", kind="up", do={"spec": {"size": 4}}, undo={"spec": {"size": 3}}, was="3", becomes="4", live="at once")
@@ -55,3 +60,37 @@ LATER = structs.replace(UP, live="later")
 )
 def test_runs_in_which_the_controller_goes_wrong_do_not_count_but_end(live: list[Move], right: int, wrong: int, more: bool) -> None:  # noqa: FBT001  # a row
     assert wants_more(live, right, wrong) is more
+
+
+PORT = structs.replace(UP, path="spec.port", do={"spec": {"port": 81}}, undo={"spec": {"port": 80}})
+CHAIN = [Tried(each, (Patch(target=seen().target, patch=each.do),)) for each in (UP, PORT)]
+
+
+def says(script: Script, step: int, *, valid: bool) -> Script:
+    condition = {"type": "Valid", "status": str(valid), "reason": "NoService", "message": "port 81 is nobody's"}
+    return script.step(step, "change").applied("w", status={"conditions": [condition]}).idle(step)
+
+
+def broken(said: str, chain: list[Tried] = CHAIN, at: dict[str, list[int]] | None = None) -> Broken:
+    """`said`: after each step, + for content, - for a complaint."""
+    script = trial()
+    for step, each in enumerate(said, 1):
+        script = says(script, step, valid=each == "+")
+    of = replace(seen(), resource=WIDGETS)
+    return broken_by(Trial(script.ends()), of, chain, at or {UP.name: [2], PORT.name: [3]})
+
+
+def test_what_the_controller_complains_of_is_no_move_to_rest_a_plan_on() -> None:
+    assert broken("+++") == Broken([], 2)
+    assert broken("++-") == Broken([PORT], 1)
+    assert broken("+--") == Broken([UP], 0), "after it the run shows nothing of the others"
+
+
+def test_what_is_taken_back_at_once_says_nothing_of_the_next() -> None:
+    both = [Tried(each.move, each.steps * 2) for each in CHAIN]
+    at = {UP.name: [2, 3], PORT.name: [4, 5]}
+    assert broken("+-+++", chain=both, at=at) == Broken([UP], 2)
+
+
+def test_a_controller_that_is_never_content_complains_of_no_move() -> None:
+    assert broken("---") == Broken([], 2)

@@ -78,6 +78,16 @@ def test_false_is_a_trouble_only_where_true_is_good(kind: str, status: str, reas
     assert bool(told(script)) is is_told
 
 
+def test_conditions_may_be_anywhere_in_the_status_and_have_their_causes_below_them() -> None:
+    error = {"type": "ServiceError", "status": "True", "reason": "Unresolved", "message": 'port "81" of service s1 not matched'}
+    valid = condition("Valid", "False", reason="ErrorPresent", message="see Errors for details") | {"errors": [error]}
+    accepted = condition("Accepted", "False", reason="NoMatchingListener")
+    assert told(trial().applied("w", status={"conditions": [valid], "parents": [{"conditions": [accepted]}]})) == [
+        'Valid is False, ErrorPresent: see Errors for details; Unresolved: port "81" of service s1 not matched',
+        "Accepted is False, NoMatchingListener",
+    ]
+
+
 def test_warnings_about_the_object_are_told_once() -> None:
     def event(name: str, about: str, kind: str) -> dict[str, object]:
         return {"type": kind, "reason": "Missing", "message": f"no secret for {about}", "involvedObject": {"name": about}}

@@ -13,7 +13,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from staleproof.core.fault import HoldStream, Release, Window
+from staleproof.core.fault import HoldStream, Kill, Release, Window
+from staleproof.core.fault.model import ANY
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.operator.unique import marked, with_hosts
@@ -33,6 +34,7 @@ WIDTH = 8
 MARKS = tuple(f"-{letter}" for letter in string.ascii_lowercase)
 """What the names of copies end with."""
 _TOLD = 3
+_MOST_KILLED = 4
 _RELEASES: tuple[Release, ...] = ("relist", "events", "resume")
 T = TypeVar("T")
 _Done = Apply | Patch | Touch | Delete
@@ -60,6 +62,10 @@ class Copy:
     @property
     def appears_moved(self) -> Apply:
         return Apply(object=merged(self.manifest, self.move.do))
+
+    @property
+    def goes(self) -> Delete:
+        return Delete(target=self.target)
 
     @property
     def does(self) -> Patch:
@@ -94,6 +100,13 @@ def there_and_back(made: Sequence[Copy]) -> tuple[Step, ...]:
 def back_and_there(made: Sequence[Copy]) -> tuple[Step, ...]:
     """All appear as their moves leave them, are moved back, are moved again, and nothing wakes the controller in the end."""
     ways = ([each.appears_moved for each in made], [each.undoes for each in made], [each.does for each in made])
+    return (*_steps(ways), UNWOKEN)
+
+
+def made_anew(made: Sequence[Copy]) -> tuple[Step, ...]:
+    """All appear as their moves leave them, and go; others of their names appear without the move, and nothing wakes the controller
+    in the end."""
+    ways = ([each.appears_moved for each in made], [each.goes for each in made], [each.appears for each in made])
     return (*_steps(ways), UNWOKEN)
 
 
@@ -151,6 +164,54 @@ def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
     )
 
 
+@SCENARIO.family
+def made_anew_since(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Restart it on the primaries of the same names that were there before: they asked for something else."""
+    return (
+        Draft(
+            f"restart on {observed.resource} as they were before others of their names were made: {_about(edges)}",
+            past([observed.resource], 2, Window(from_step=4)),
+            made_anew(copies(observed, [each.move for each in edges])),
+            aims=("no-delete-of-unseen", "name-reuse", "survives-restart"),
+        )
+        for edges in (chunks(_worst_first(observed.edges)) if observed.resource in observed.reads_past else ())
+    )
+
+
+@SCENARIO.family
+def made_anew_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The primaries are deleted and others of their names are made, unseen: an informer that lists again makes one change of both.
+    A controller that holds its primaries by a finalizer sees them go."""
+    is_unseen = observed.resource in observed.watched and not observed.keeps_finalizer
+    return (
+        Draft(
+            f"{observed.resource} are deleted and others of their names made unseen, release by {release}: {_about(edges)}",
+            [HoldStream(resource=observed.resource, window=Window(2, 4), release=release)],
+            made_anew(copies(observed, [each.move for each in edges])),
+            aims=("name-reuse", "tolerates-coalescing"),
+        )
+        for edges in (chunks(_worst_first(observed.edges)) if is_unseen else ())
+        for release in profile.each(_RELEASES)
+    )
+
+
+@SCENARIO.family
+def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Kill it at the first write of the way back, and at the first one to what the move takes away: one primary, no sweep, because
+    the number of a write is one primary's. Of the edges that do most harm."""
+    some = list(_each_worst_first(observed))
+    return (
+        Draft(
+            f"kill it at a write{'' if about == ANY else f' to {about}'} when {edge.move.path} ({edge.move.kind}) is moved back",
+            [Kill(resource=about, verb="write", window=Window(3, 4))],
+            there_and_back([made]),
+            aims=("survives-restart", "converges-after-catch-up"),
+        )
+        for edge, made in (some if profile.alike else some[:_MOST_KILLED])
+        for about in (ANY, edge.takes_away[0])
+    )
+
+
 # --- copies of a plan ------------------------------------------------------------------------------------------------------------
 
 
@@ -197,6 +258,12 @@ def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
         if each.takes_away:
             first.setdefault((each.move.path, each.takes_away), each)
     return sorted(first.values(), key=lambda edge: -len(edge.takes_away))
+
+
+def _each_worst_first(observed: Observed) -> Iterator[tuple[Edge, Copy]]:
+    """Each with the primary that it has in a sweep, so that the runs without faults are those of a suspect that is run alone."""
+    for edges in chunks(_worst_first(observed.edges)):
+        yield from zip(edges, copies(observed, [each.move for each in edges]), strict=True)
 
 
 def _about(edges: Sequence[Edge]) -> str:

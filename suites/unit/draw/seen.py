@@ -236,6 +236,8 @@ def can_fire(fault: AnyFault, plan: Plan, of: Observed) -> bool:
 def _can_call(fault: AnyFault, plan: Plan, of: Observed) -> bool:
     """Whether it makes such requests while the fault is open."""
     assert isinstance(fault, CallFault)
+    if isinstance(fault, Kill) and plan.scenario == "sweep":
+        return fault.resource == "*" or any(fault.resource in edge.takes_away for edge in of.edges)
     if isinstance(fault, Kill):
         own = Written(0, fault.resource, fault.verb, fault.subresource or "", fault.nth)  # type: ignore[arg-type]  # a write's
         return _times(own, plan, of, fault.window) >= fault.nth

@@ -8,7 +8,7 @@ from staleproof.core.fault import HoldStream, PastSnapshot, Restart, Window
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Patch, Rest, Together, in_parts, parts
+from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Together, in_parts, parts
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.draw.sweep import (
     SCENARIO,
@@ -17,6 +17,9 @@ from staleproof.draw.sweep import (
     copies,
     copies_in,
     hosts_of_copies,
+    killed_on_the_way_back,
+    made_anew_since,
+    made_anew_unseen,
     switched_back,
     there_and_back,
     unseen_children,
@@ -95,6 +98,31 @@ def test_a_return_is_unseen_from_the_move_until_it_is_taken_back() -> None:
     (plan,) = unseen_return(maps(EDGE, COMES), STANDARD)
     assert plan.faults == (HoldStream(resource=WIDGETS, window=Window(2, 4), release="relist"),)
     assert len(list(unseen_return(maps(EDGE, COMES), PROFILES["thorough"]))) == 3
+
+
+def test_others_of_their_names_are_made_without_the_move() -> None:
+    (since,) = made_anew_since(maps(EDGE, COMES), STANDARD)
+    assert [type(parts(step)[0]) for step in since.steps] == [Apply, Delete, Apply, Rest]
+    first, second = (
+        next(part.object["spec"].get("audited") for part in parts(step) if isinstance(part, Apply)) for step in since.steps[:3:2]
+    )
+    assert (first, second) == (False, None), "it asks for something else than the one before"
+    assert since.faults[0] == PastSnapshot(resource=WIDGETS, as_of_step=2, window=Window(from_step=4))
+    held = list(made_anew_unseen(replace(maps(EDGE, COMES), keeps_finalizer=False), STANDARD))
+    assert [plan.steps for plan in held] == [since.steps]
+    assert not list(made_anew_unseen(maps(EDGE, COMES), STANDARD)), "who holds it by a finalizer sees it go"
+
+
+def test_it_is_killed_on_the_way_back_of_the_worst_moves_one_primary_at_a_time() -> None:
+    plans = list(killed_on_the_way_back(maps(EDGE, COMES), STANDARD))
+    assert [fault.resource for plan in plans for fault in plan.faults] == ["*", MAPS, "*", PODS]
+    assert not any(copies_in(plan) for plan in plans)
+    sweep = restarts(EDGE, COMES)[0]
+    alike = [alone(sweep, name).steps for name in copies_in(sweep)]
+    assert [plan.steps for plan in plans[::2]] == alike, "references are shared"
+    many = [replace(EDGE, move=structs.replace(SWITCHED, path=f"spec.s{number}")) for number in range(9)]
+    assert len(list(killed_on_the_way_back(maps(*many), STANDARD))) == 8
+    assert len(list(killed_on_the_way_back(maps(*many), PROFILES["thorough"]))) == 18
 
 
 def test_one_alone_has_the_same_steps_and_faults() -> None:

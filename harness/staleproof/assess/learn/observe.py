@@ -43,6 +43,7 @@ from staleproof.draw.sweep import hosts_of_copies
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.prerequisites import introduce
+from staleproof.drive.trial.workload import Refused
 from staleproof.errors import SetupError, UsageError
 
 _MOST_PATIENT = msgspec.structs.replace(PATIENT, quiet_seconds=LATE_LIFE_SECONDS)
@@ -85,22 +86,30 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     bare = _with_what_can_be_done(session, bare, session.references.runs_of(died) if bare.children else [])
     lived = _plan(bare, canonical.life(bare).steps)
     beginning = session.references.shared_run("beginning", _beginning(bare), partial(_begin, session))
-    plans = {"life": lived, "death": died, **_asked_for(bare)}
+    plans = {"life": lived, "death": died, **_taken_back(bare)}
     is_worth_it = bool(bare.children or bare.live)  # else the life will show what there is
     session.share(session.references.runs_of(lived) if is_worth_it else ())
     parts = parts_of_map(session, bare, partial(_plan, bare))
     rest = (*(run for plan in plans.values() for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
     session.share((*parts, *rest))
-    bare = replace(bare, edges=edges_of(session, parts))
+    supplied = _plan(bare, canonical.supply(bare).steps)
+    if bare.inputs and is_worth_it and _is_possible(session, supplied):
+        plans["supply"] = supplied
+    bare = replace(bare, edges=edges_of(session, parts), inputs=bare.inputs if "supply" in plans else ())
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))
     observations.keep(session.options.root, session.options.subject, seen, session.options.mutations)
+    _note(session, seen)
+    return seen
+
+
+def _note(session: Session, seen: Observed) -> None:
+    """Let reports say what was seen."""
     session.note("moves", ", ".join(seen.moves))
     session.note("changes", told(seen))
     session.note("moves that make or delete", told_of_map(seen))
     session.note("passed on", ", ".join(dict.fromkeys(move.path for move in seen.live)))
     session.note("more than asked for", seen.keeps_more)
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
-    return seen
 
 
 def _with_what_can_be_done(session: Session, bare: Observed, meanwhile: Sequence[Task]) -> Observed:
@@ -158,10 +167,21 @@ def _raise_what_broke(trial: Trial) -> None:
         raise SetupError(broke or bypassed(trial))
 
 
-def _asked_for(bare: Observed) -> dict[str, Plan]:
-    """The workloads in which something is taken back, where there is anything."""
-    made = {"turns": canonical.turns(bare), "supply": canonical.supply(bare)}
-    return {name: _plan(bare, workload.steps) for name, workload in made.items() if workload.away}
+def _taken_back(bare: Observed) -> dict[str, Plan]:
+    """The workload in which something is taken back, if there is anything."""
+    turned = canonical.turns(bare)
+    return {"turns": _plan(bare, turned.steps)} if turned.away else {}
+
+
+def _is_possible(session: Session, supplied: Plan) -> bool:
+    """Whether what the primary needs can be taken away and brought back; if not, it is told why, and the run goes on without."""
+    try:
+        session.share(session.references.runs_of(supplied))
+        session.references.repeat(supplied)
+    except Refused as err:
+        session.note("inputs", str(err))
+        return False
+    return True
 
 
 async def _inputs(environment: Environment, sample: Manifest, before: Sequence[Manifest]) -> tuple[Input, ...]:

@@ -183,8 +183,9 @@ class Workload:
         """What is put back is applied. Refused: all trials need what it is about, or what it puts back never was there."""
         if not isinstance(step, Delete | Restore):
             return step
-        given = [each for each in self.before if target_of(each) == step.target]
-        if any(self.placement.is_shared or self.placement.of(each, namespaced=True) != self.namespace for each in given):
+        named = [each for each in self.before if target_of(each) == step.target]
+        given = [each for each in named if self.placement.of(each, namespaced=True) == self.namespace]
+        if named and (self.placement.is_shared or not given):
             raise Refused(f"step {number} ({describe(step)}): it is there for all trials, and stays", number)
         if not given and isinstance(step, Restore):
             raise Refused(f"step {number} ({describe(step)}): it is not among what the workload needs", number)

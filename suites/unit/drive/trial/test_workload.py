@@ -128,6 +128,8 @@ def where(*before: Any, **placed: Any) -> Workload:  # noqa: ANN401  # JSON, and
 def test_what_is_put_back_is_what_the_workload_needs() -> None:
     assert where(SECRET)._as_done(PUT_BACK, 3) == Apply(object=SECRET)
     assert where(SECRET)._as_done(TAKEN, 2) == TAKEN
+    there = where(ANOTHERS, SECRET, elsewhere=frozenset({"shared"}))
+    assert there._as_done(PUT_BACK, 3) == Apply(object=SECRET), "another's has the same name"
     assert where()._as_done(Delete(target=GADGET), 2) == Delete(target=GADGET), "a primary"
 
 

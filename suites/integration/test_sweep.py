@@ -38,5 +38,5 @@ def test_what_a_switch_owns_is_lost_by_an_old_view(suite: Run, samples: str) -> 
 def test_who_looks_again_is_not_accused(suite: Run, samples: str) -> None:
     done = suite(f"--controller-cmd={fixture_controller('switched')} reassured", samples, *GIVEN)
     assert done.code == 0, done.output
-    assert [trial["scenario"] for trial in done.report["trials"]] == ["sweep"] * 4
+    assert {trial["scenario"] for trial in done.report["trials"]} == {"sweep"}
     assert all("spec.archive" in trial["title"] or "services" in trial["title"] for trial in done.report["trials"])

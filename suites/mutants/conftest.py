@@ -88,7 +88,7 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytes
             session = sessions[known.companions]
             session.use(known.subject, metrics=METRICS if known.has_metrics else "")
             is_known_to_be_guilty = bool(known.caught_by) and not known.races
-            session.options = replace(session.options, reruns=0 if is_known_to_be_guilty else 2)
+            session.options = replace(session.options, reruns=0 if is_known_to_be_guilty else 2, maps=known.maps)
             keep_company(session, [known.primary])
             return session
 

@@ -93,6 +93,7 @@ class Known:
     So an honest one fails all the same, and truly, where what it created vanishes unseen: docs/kube-controller-manager.md.
     `retries_by_name`: when it meets a conflict as it writes a status, it gets the object by its name and writes the same again. If
     the object was made anew, that is another incarnation, of which it was never shown that generation (same page).
+    `maps`: its map is learnt, because it is about what many moves do.
     `language`: it is one of those in other languages, which `ci/languages` builds.
     `races`: it shows its fault in some runs only, so that a rate has to tell.
     """
@@ -104,6 +105,7 @@ class Known:
     has_metrics: bool = False
     companions: tuple[str, ...] = ()
     races: bool = False
+    maps: bool = False
     counts: bool = False
     retries_by_name: bool = False
     language: Language | None = None
@@ -280,6 +282,7 @@ def _switched(name: str, caught_by: str = "") -> Known:
         caught_by,
         has_metrics=True,
         companions=("persistentvolumeclaim-protection",),
+        maps=True,
     )
 
 
@@ -303,6 +306,7 @@ GUILTY = (
     _slow_to_part("forgetful", "name-reuse"),
     _gateway("inattentive", "tolerates-coalescing"),
     _secured("comparing", "honest-status"),
+    _switched("hoarding", "path-independent"),
 )
 HONEST = (
     _sequential("sequential_job", "correct"),  # the slowest first

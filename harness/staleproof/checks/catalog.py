@@ -42,6 +42,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     writes.NO_BLIND_RETRY,
     writes.NO_CROSS_OBJECT_WRITES,
     pace.QUIET_AT_REST,
+    pace.PATH_INDEPENDENT,
 )
 
 BY_SLUG = {requirement.slug: requirement for requirement in REQUIREMENTS}

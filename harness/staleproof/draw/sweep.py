@@ -34,7 +34,7 @@ WIDTH = 8
 MARKS = tuple(f"-{letter}" for letter in string.ascii_lowercase)
 """What the names of copies end with."""
 _TOLD = 3
-_MOST_KILLED = 4
+_MOST_KILLED, _MOST_LEFT = 4, 4
 _RELEASES: tuple[Release, ...] = ("relist", "events", "resume")
 T = TypeVar("T")
 _Done = Apply | Patch | Touch | Delete
@@ -209,6 +209,24 @@ def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Dra
         )
         for edge, made in (some if profile.alike else some[:_MOST_KILLED])
         for about in (ANY, edge.takes_away[0])
+    )
+
+
+@SCENARIO.family
+def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """No fault: what the way back from a move leaves behind, or does not restore, by the map. One move for each such resource."""
+    first: dict[tuple[str, ...], Edge] = {}
+    for edge in observed.edges:
+        if edge.leaves:
+            first.setdefault(edge.leaves, edge)
+    return (
+        Draft(
+            f"no fault: {edge.move.path} ({edge.move.kind}) is moved and moved back",
+            [],
+            there_and_back(copies(observed, [edge.move])),
+            aims=("path-independent",),
+        )
+        for edge in list(first.values())[:_MOST_LEFT]
     )
 
 

@@ -63,6 +63,8 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "doubling_resident": "no-duplicate-create",
     "forgetful": "name-reuse",
     "inattentive_gateway": "tolerates-coalescing",
+    "comparing_secured": "honest-status",
+    "hoarding_switched": "path-independent",
 }
 
 

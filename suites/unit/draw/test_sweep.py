@@ -24,6 +24,7 @@ from staleproof.draw.sweep import (
     there_and_back,
     unseen_children,
     unseen_return,
+    way_back,
 )
 
 from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, sample, widgets
@@ -123,6 +124,13 @@ def test_it_is_killed_on_the_way_back_of_the_worst_moves_one_primary_at_a_time()
     many = [replace(EDGE, move=structs.replace(SWITCHED, path=f"spec.s{number}")) for number in range(9)]
     assert len(list(killed_on_the_way_back(maps(*many), STANDARD))) == 8
     assert len(list(killed_on_the_way_back(maps(*many), PROFILES["thorough"]))) == 18
+
+
+def test_what_the_map_says_is_left_is_looked_at_without_any_fault() -> None:
+    leaves = replace(COMES, leaves=(PODS,))
+    (plan,) = way_back(maps(EDGE, leaves, replace(leaves, move=SWITCHED)), STANDARD)
+    assert (plan.faults, plan.aims) == ((), ("path-independent",))
+    assert plan.steps == there_and_back(copies(widgets(), [REMOVED]))
 
 
 def test_one_alone_has_the_same_steps_and_faults() -> None:

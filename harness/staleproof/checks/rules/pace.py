@@ -1,4 +1,4 @@
-"""Requirements about how long something takes, or goes on: retries, waits, sleeps, and what is written at rest."""
+"""Requirements about how long something takes, or goes on: retries, waits, sleeps, and what is written, or left over, at rest."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +12,7 @@ from staleproof.checks.facts.recovery_budget import silence, usual_pauses
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import sleep_after, stimuli
 from staleproof.checks.facts.usability import reference_trouble
+from staleproof.checks.facts.way_back import left_behind, way_back
 from staleproof.checks.facts.wording import listing, short_name
 from staleproof.checks.requirement import SEED, Requirement
 from staleproof.checks.trial import Trial
@@ -327,6 +328,46 @@ ISOLATES_OBJECTS = Requirement(
     kind="pace",
     wrong="nothing done for one object while another waits",
     check=isolates_objects,
+)
+
+
+def path_independent(trial: Trial) -> Iterator[Said]:
+    """End as if only the last state had ever been asked for.
+
+    Put to the test: without any fault the workload asked for one state, then for another one, and then for the first again. A
+    finding is that the controller has made more of a resource, or fewer, than were there when it had come to rest on the first
+    state at first. No staleness is needed for that. What keeps data (claims) or tells of earlier states (ReplicaSets without pods,
+    ControllerRevisions) does not count.
+    """
+    since = way_back(trial)
+    if trial.plan.faults or since is None:
+        yield NotExercised("nothing was changed and changed back without any fault")
+        return
+    for each in left_behind(trial, since, trial.ending[1]):
+        names = listing([child.name for child in each.objects[:_TOLD]])
+        because = (
+            f"when it was asked for what it had been asked for at first, the number of {each.resource} was {each.after} and not "
+            f"{each.before} ({names})"
+        )
+        told = [child.creator.index for child in each.objects[:_TOLD] if child.creator is not None]
+        severity: Severity = "leaked" if each.after > each.before else "stuck"
+        yield Finding(because, tuple(sorted({*told, trial.ending[1]})), severity=severity, basis="end")
+
+
+PATH_INDEPENDENT = Requirement(
+    slug="path-independent",
+    must="The controller MUST end where it would have ended had only the last state been asked for.",
+    level="provisional",
+    source=f"{SEED}, section Level-triggered; Kubernetes API conventions, Spec and Status (level-based, not edge-based)",
+    faults=(),
+    remedy="work out from the present state alone what has to be there, and delete what has no place in it",
+    severity="leaked",
+    kind="pace",
+    wrong="more or fewer objects after a change that was taken back",
+    check=path_independent,
+    needs_references=False,
+    needs_end=True,
+    waits=True,
 )
 
 

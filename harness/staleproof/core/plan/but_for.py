@@ -57,7 +57,7 @@ def woken(plan: Plan) -> Plan | None:
     faults: list[AnyFault] = []
     for at in range(1, len(workload) + 2):
         if there := wakings.get(at):
-            targets = _present(workload[: at - 1])
+            targets = present(workload[: at - 1])
             touches = tuple(targets) if any(twin.does == "touches" for twin, _ in there) else ()
             steps.append(Lull(touches=touches))
             faults += [fault for twin, resource in there if (fault := _harmless(twin, resource, len(steps))) is not None]
@@ -71,7 +71,7 @@ def final_only(plan: Plan) -> Plan | None:
     workload = plan.reference.steps
     if any(isinstance(step, Recreate) and step.foreign for step in workload):
         return None
-    applied = [Apply(object=manifest) for manifest in _present(workload).values()]
+    applied = [Apply(object=manifest) for manifest in present(workload).values()]
     steps = _as_in(workload, [*_withdrawn(workload, plan.before), *applied])
     return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
 
@@ -114,7 +114,7 @@ def ablated(plan: Plan, left_out: Collection[FaultIndex]) -> Plan | None:
 def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -> tuple[Step, ...]:
     """The workload as somebody sees it to whom these steps (`last` included) and edits show only their outcome."""
     before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
-    missed = _as_in(meanwhile, list(_change(_present(before), _present((*workload[:last], *edits)), meanwhile)))
+    missed = _as_in(meanwhile, list(_change(present(before), present((*workload[:last], *edits)), meanwhile)))
     theirs = tuple(
         step for step in meanwhile if isinstance(step, Edit | PatchStatus) or (isinstance(step, Recreate) and step.foreign)
     )
@@ -128,7 +128,7 @@ def _competing(plan: Plan, primaries: Collection[str]) -> Iterator[tuple[_Number
         if fault.foreign_edit:
             number = sum(map(is_workload, plan.steps[: fault.window.from_step]))
             named = {name for resource, name in (each.rsplit("/", 1) for each in primaries) if fault.concerns(resource)}
-            there = [each for each in _present(plan.reference.steps[:number]) if each.name in named & {fault.name or each.name}]
+            there = [each for each in present(plan.reference.steps[:number]) if each.name in named & {fault.name or each.name}]
             yield from [(number, Patch(target=target, patch=dict(fault.foreign_edit))) for target in there if len(there) == 1]
 
 
@@ -192,7 +192,7 @@ def _harmless(twin: Twin, resource: str, step: int) -> AnyFault | None:
             return None
 
 
-def _present(steps: tuple[Step, ...]) -> Mapping[Target, Manifest]:
+def present(steps: tuple[Step, ...]) -> Mapping[Target, Manifest]:
     """What the user wants after these steps, in the order in which it was first asked for."""
     found: dict[Target, Manifest] = {}
     for step in in_parts(steps):

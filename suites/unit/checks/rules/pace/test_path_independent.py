@@ -1,0 +1,39 @@
+"""path-independent: what the way there may leave, and what it may not."""
+
+from staleproof.checks.rules.pace import PATH_INDEPENDENT
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.step import Apply, Patch
+
+from ...rule_cases import verdicts
+from ...script import HOLD, Script, trial
+
+WIDGET = Apply(object={"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"on": True}})
+OFF, ON = (Patch(target=Target("example.com/v1", "Widget", "w"), patch={"spec": {"on": value}}) for value in (False, True))
+
+
+def moved(script: Script) -> Script:
+    """It makes a pod, and another one when it is moved."""
+    return script.step(1, "apply").applied("w").creates("w-a").idle(1).step(2, "off").applied("w").creates("w-b").idle(2)
+
+
+def there_and_back(*, leaves: bool) -> Script:
+    script = moved(Script(steps=(WIDGET, OFF, ON), role="trial")).step(3, "on").applied("w")
+    return (script if leaves else script.deletes("w-b")).idle(3).released().settled()
+
+
+NOTHING = "NOT_EXERCISED: nothing was changed and changed back without any fault"
+CASES = {
+    "leaves one": (
+        there_and_back(leaves=True),
+        "FAIL: when it was asked for what it had been asked for at first, the number of pods was 2 and not 1 (w-b)",
+    ),
+    "takes it away": (there_and_back(leaves=False), "PASS"),
+    "nothing came back": (trial().step(1, "apply").applied("w").creates("w-a").idle(1).released().settled(), NOTHING),
+    "under a fault": (
+        moved(Script(HOLD, steps=(WIDGET, OFF, ON))).step(3, "on").applied("w").idle(3).released().settled(),
+        NOTHING,
+    ),
+}
+
+
+test_verdict = verdicts(PATH_INDEPENDENT, CASES)

@@ -32,6 +32,7 @@ from staleproof.core.history.entry import (
 )
 from staleproof.core.history.history import History, HistoryRole, Position, Request, is_work, requests
 from staleproof.core.history.provenance import Commit, commits_of
+from staleproof.core.history.scope import PROBE
 from staleproof.core.plan.step import is_workload
 
 E = TypeVar("E", bound=Entry)
@@ -210,6 +211,14 @@ class Trial:
         if self.released is None or self.settled is None:
             raise ValueError("the trial has no settling phase")
         return self.released, self.settled
+
+    @cached_property
+    def unwoken(self) -> Position:
+        """Where the trial ended; or where the runner made something elsewhere to see whether the controller works (`Probed`): who
+        works out everything anew for any primary is woken by that."""
+        probe = "namespaces", f"{self.namespace}{PROBE}"
+        made = self.every(Committed, since=self.settled or 0)
+        return next((index for index, entry in made if (entry.resource, entry.name) == probe), Position(len(self.entries)))
 
     @cached_property
     def usual_ending(self) -> tuple[Position, Position]:

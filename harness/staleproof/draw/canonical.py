@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from staleproof.core.fault import HideOwnWrite, OwnWrite
-from staleproof.core.operator.observed import Changed, Observed, Written
+from staleproof.core.operator.observed import Changed, Input, Observed, Written
 from staleproof.core.operator.unique import OTHER, with_hosts
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
@@ -230,10 +230,11 @@ def removal(observed: Observed) -> Workload:
     return replace(died, steps=died.steps[: died.deletes + 1], returns=0)
 
 
-def supply(observed: Observed) -> Workload:
+def supply(observed: Observed, some: Sequence[Input] | None = None) -> Workload:
     """A primary appears; what it needs is taken away and brought back, one thing after the other, and nothing wakes the
-    controller in the end. Without anything like that `away` is empty."""
-    both = [("", step) for each in observed.inputs for step in (Delete(target=each.target), Restore(target=each.target))]
+    controller in the end. Without anything like that `away` is empty. `some`: of all that it needs, this."""
+    needed = observed.inputs if some is None else some
+    both = [("", step) for each in needed for step in (Delete(target=each.target), Restore(target=each.target))]
     made = _workload((), ("", appear(observed)), *both, ("", UNWOKEN))
     return replace(made, away=tuple(range(2, len(both) + 2, 2)))
 

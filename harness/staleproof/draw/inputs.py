@@ -14,6 +14,7 @@ from staleproof.draw.incidents.joint import past
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("inputs", settle=slow_to_start)
+_AWAY = Window(2, 4)
 _RELEASES: tuple[Release, ...] = ("relist", "events", "resume")
 
 
@@ -24,12 +25,12 @@ def hide_until_there(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(
             f"hide own {each.verb} of {_part(each)}{each.resource} when {_named(missed)} is gone until it is back",
-            [HideOwnWrite(resource=each.resource, window=window, write=OwnWrite(each.verb, subresource=each.subresource))],
-            supply(observed).steps,
+            [HideOwnWrite(resource=each.resource, window=_AWAY, write=OwnWrite(each.verb, subresource=each.subresource))],
+            supply(observed, [missed]).steps,
             aims=("converges-after-catch-up", "honest-status"),
         )
-        for missed, window in _away(observed)
-        for each in profile.some(_answers(observed, window.from_step))
+        for missed, answers in _missed(observed)
+        for each in profile.some(answers)
         if each.resource in observed.watched
     )
 
@@ -40,42 +41,38 @@ def unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(
             f"{_named(missed)} is gone and back unseen, release by {release}",
-            [HoldStream(resource=missed.resource, window=window, release=release)],
-            supply(observed).steps,
+            [HoldStream(resource=missed.resource, window=_AWAY, release=release)],
+            supply(observed, [missed]).steps,
             aims=("tolerates-coalescing", "converges-after-catch-up"),
         )
-        for missed, window in _away(observed)
+        for missed, _ in _missed(observed)
         for release in profile.some(_RELEASES)
-        if missed.resource in observed.watched and _answers(observed, window.from_step)
+        if missed.resource in observed.watched
     )
 
 
 @SCENARIO.family
 def gone_in_the_past(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it on the state in which what the primary needs was gone: what was made with its help is in use."""
-    needed = supply(observed)
     return (
         Draft(
             f"restart on {missed.resource} as they were when {_named(missed)} was gone",
-            past([missed.resource], window.from_step + 1, Window(from_step=needed.last)),
-            needed.steps,
+            past([missed.resource], 3, Window(from_step=4)),
+            supply(observed, [missed]).steps,
             aims=("survives-restart", "converges-after-catch-up"),
         )
-        for missed, window in _away(observed)
-        if missed.resource in observed.reads_past and _answers(observed, window.from_step)
+        for missed, _ in _missed(observed)
+        if missed.resource in observed.reads_past
     )
 
 
-def _away(observed: Observed) -> Iterator[tuple[Input, Window]]:
-    """What is taken away and brought back, with the window that is open meanwhile."""
-    needed = supply(observed)
-    return ((each, Window(step, step + 2)) for each, step in zip(observed.inputs, needed.away, strict=True))
-
-
-def _answers(observed: Observed, step: int) -> list[Written]:
-    """What the controller writes when something is gone, if it changes anything; what it writes to its primary comes last."""
-    written = [each for each in observed.supply if each.step == step and each.changes]
-    return sorted(written, key=lambda each: (each.resource == observed.resource, each.resource, each.verb))
+def _missed(observed: Observed) -> Iterator[tuple[Input, list[Written]]]:
+    """What is taken away, each by itself, because what comes next may heal; and what the controller writes then, if that changes
+    anything: what it writes to its primary comes last."""
+    for each, step in zip(observed.inputs, supply(observed).away, strict=True):
+        answers = [written for written in observed.supply if written.step == step and written.changes]
+        if answers:
+            yield each, sorted(answers, key=lambda one: (one.resource == observed.resource, one.resource, one.verb))
 
 
 def _part(each: Written) -> str:

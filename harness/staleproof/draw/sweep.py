@@ -22,6 +22,7 @@ from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.move import Move, merged
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Step, Touch, at_once, in_parts, parts
+from staleproof.core.times import PATIENT_QUIET_SECONDS
 from staleproof.core.wording import plural
 from staleproof.draw.canonical import UNWOKEN, another, slow_to_start
 from staleproof.draw.family import Draft, Scenario
@@ -214,7 +215,8 @@ def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Dra
 
 @SCENARIO.family
 def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """No fault: what the way back from a move leaves behind, or does not restore, by the map. One move for each such resource."""
+    """No fault: what the way back from a move leaves behind, or does not restore, by the map; one move for each such resource. The
+    end is waited for longer: what is left may be taken away some seconds later."""
     first: dict[tuple[str, ...], Edge] = {}
     for edge in observed.edges:
         if edge.leaves:
@@ -224,6 +226,7 @@ def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
             f"no fault: {edge.move.path} ({edge.move.kind}) is moved and moved back",
             [],
             there_and_back(copies(observed, [edge.move])),
+            replace(observed.settle(), quiet_seconds=max(observed.settle().quiet_seconds, PATIENT_QUIET_SECONDS)),
             aims=("path-independent",),
         )
         for edge in list(first.values())[:_MOST_LEFT]

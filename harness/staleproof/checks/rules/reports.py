@@ -184,8 +184,8 @@ HONEST_READY = Requirement(
 def honest_status(trial: Trial) -> Iterator[Said]:
     """End with a status that is true of the objects as they are.
 
-    A status is a report. It is held against what is there when the trial has settled and when it ends, and has to be wrong both
-    times:
+    A status is a report. It is held against what is there when the trial has settled and when it ends, or something elsewhere may
+    have woken the controller, and has to be wrong both times:
 
     1. *a count*: a number that was the number of some objects at the end of every fault-free step, with three different values at
        least, and is not now (`ends.counts`);
@@ -220,7 +220,7 @@ def honest_status(trial: Trial) -> Iterator[Said]:
 def _miscounted(trial: Trial, fired: int, settled: int) -> Iterator[Finding]:
     """The counts that are wrong when it has settled and when it ends."""
     before = {each.key for each in miscounts(trial, settled)}
-    for each in miscounts(trial, len(trial.entries)):
+    for each in miscounts(trial, trial.unwoken):
         if each.key in before:
             yield Finding(_in_words(each), _told_by(trial, fired, settled, each.uid), basis="unfinished")
 
@@ -237,7 +237,7 @@ def _in_words(wrong: Miscount) -> str:
 def _misreported(trial: Trial, fired: int, settled: int) -> Iterator[Finding]:
     """What is said by type that no fault-free run says of the same, when it has settled and when it ends."""
     before = {each.text for each in misreports(trial, settled)}
-    for each in misreports(trial, len(trial.entries)):
+    for each in misreports(trial, trial.unwoken):
         if each.text in before:
             because = f"{each.text}, and all that it reports on is as they left it"
             yield Finding(because, _told_by(trial, fired, settled), basis="unfinished")
@@ -245,7 +245,7 @@ def _misreported(trial: Trial, fired: int, settled: int) -> Iterator[Finding]:
 
 def _told_by(trial: Trial, fired: int, settled: int, uid: str = "") -> tuple[int, ...]:
     """The fault, the last status that the controller wrote since, of that object or of any primary, and the end."""
-    own = [each for each in trial.commits if each.by is not None and each.before is not None and each.by.index > fired]
+    own = [each for each in trial.commits if each.by and each.before is not None and fired < each.by.index < settled]
     told = [each for each in own if each.entry.uid == uid or (not uid and each.entry.resource in trial.primaries)]
     last = [each for each in told if any(map(is_status, changed_fields(each.before or {}, each.entry.object)))][-1:]
     asked = [each.by.index for each in last if each.by is not None]

@@ -44,7 +44,9 @@ from staleproof.core.plan.manifest import Manifest
 T = TypeVar("T", bound=Answered | Competed | Delivered | Withheld | Item)
 Key = tuple[str, str, str]
 """resource, namespace, name"""
-_TRIALS = re.compile(r"staleproof-[0-9a-f]{8}(-probe)?")
+PROBE = "-probe"
+"""What the name of a trial's second namespace ends with, in which the runner sees whether the controller works."""
+_TRIALS = re.compile(rf"staleproof-[0-9a-f]{{8}}({PROBE})?")
 _MAKES = ("create", "patch")
 _entries = msgspec.json.Decoder(Entry)
 
@@ -71,7 +73,7 @@ class Scope:
         self._keys: set[Key] = set(primaries)
         self._fixed = frozenset(name for _, _, name in self._keys if not (mark and name.endswith(mark)))
         self.has_fixed_names = bool(self._fixed)
-        said = _word(namespace) + "(?!-probe)"
+        said = _word(namespace) + f"(?!{PROBE})"
         self._words = re.compile(f"{said}|{re.escape(mark)}" if mark else said)
         self._uids: dict[str, Key] = {}
         self._made: dict[str, Key] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from staleproof.core.history.entry import Answered, Asked, Entry, Probed, RequestId
 from staleproof.core.history.history import is_work
-from staleproof.core.history.scope import Scope
+from staleproof.core.history.scope import PROBE, Scope
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.step import Apply
 from staleproof.drive.cluster.manifests import resource_type
@@ -37,7 +37,7 @@ async def see_whether_it_works(probe: Probe, environment: Environment, workload:
     Nothing is known if they have no namespace, if they share one and cannot have other names, or if the API server does not take
     them.
     """
-    namespace = f"{environment.bus.scope.namespace}-probe"
+    namespace = f"{environment.bus.scope.namespace}{PROBE}"
     kinds = [await resource_type(step.object, environment.api) for step in probe.steps]
     if not all(kind.namespaced for kind in kinds):
         return

@@ -23,16 +23,32 @@ def right_later() -> Script:
     return script.released().settled().creates("w-1")
 
 
+def probed() -> Script:
+    """It lacks a pod when the runner sees whether it works at all."""
+    script = Script(SEVER).step(1, "apply").applied("w", spec=2).creates("w-0").updates("w", status={"ready": 2})
+    return script.released().settled().applied("ns-probe", "namespaces")
+
+
 @pytest.mark.parametrize(
     ("script", "is_right"),
     [
         (Script(SEVER).pair(), True),
         (right_later(), True),
         (Script(SEVER).pair().released().settled().creates("w-2"), True),
+        (probed().creates("w-1"), False),
+        (right_later().applied("ns-probe", "namespaces"), True),
         (cut().stuck(), False),
         (Script(SEVER).pair().adds(Ended), False),
     ],
-    ids=["at the settling", "later", "and no more", "never", "never settled"],
+    ids=[
+        "at the settling",
+        "later",
+        "and no more",
+        "woken by what is made elsewhere",
+        "right before that",
+        "never",
+        "never settled",
+    ],
 )
 def test_it_was_right_at_the_end_of_the_settling_or_of_all(script: Script, *, is_right: bool) -> None:
     assert converged(beside(script)) is is_right

@@ -49,6 +49,10 @@ CASES: Cases = {
     "a count that stays as it was": (late(grown(touched(), last=2)), STALE),
     "without any fault": (late(grown(trial(), last=2)), NO_FAULT),
     "put right at the end": (late(grown(touched(), last=2)).says(replicas=3), "PASS"),
+    "put right once something else is made elsewhere": (
+        late(grown(touched(), last=2)).applied("ns-probe", "namespaces").says(replicas=3),
+        STALE,
+    ),
     "wrong only at the end": (late(grown(touched())).says(replicas=2), "PASS"),
     "too little time": (
         grown(touched(), last=2),

@@ -183,6 +183,8 @@ PERIODS_FACTOR = 2.0
 in a period comes within two of them."""
 PROBE_SECONDS = 10.0
 """Whether a controller works at all is seen within this."""
+NUDGE_SECONDS = 5.0
+"""Once a trial with a finding is over, what is lacking has so long to come after each nudge that might heal it."""
 PROBE_FACTOR = 5.0
 """The same, of what it takes until it first writes in a reference."""
 SHRINK_DEADLINE_SECONDS = 5.0

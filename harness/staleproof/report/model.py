@@ -103,7 +103,8 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     `hostile` names what no API server does in it, though the documents may allow it: such a trial tells about robustness and is
     not scored. `aims` are the requirements that the plan was made for. `again` says why it was run once more; then this is the
     second run, or, of the `suspect` of a sweep, the run of that primary alone. `unconfirmed`: there was a finding, and no time
-    to run it again. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is
+    to run it again. `healed_by`: what healed the controller when a re-run with the finding was over; empty: it ended as it should,
+    or nobody tried. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is
     what its references took, 0 when they had been run for another plan or by another worker; `spent` says where the trial's own
     seconds went. `shrunk` says how small a drawn plan with a finding could be made; empty: nobody tried. `healed`: the
     controller came to a good end late, which is a cost.
@@ -127,6 +128,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     shrunk: str = ""
     again: str = ""
     unconfirmed: bool = False
+    healed_by: str = ""
     hostile: str = ""
     faults: tuple[FaultReport, ...] = ()
     cost: CostReport | None = None

@@ -97,6 +97,8 @@ def _findings(report: Report) -> Iterator[Text]:
         small = f"; {each.shrunk}" if each.shrunk else ""
         again = f"{small}; again: staleproof replay {each.crash}" if each.crash else ""
         yield Text(f"  {', '.join(each.requirements)}; first in {each.trials[0]}: {each.headline}{again}")
+        if healed := next((trial.healed_by for trial in report.trials if trial.name == each.trials[0] and trial.healed_by), ""):
+            yield Text(f"  once the trial was over, it was healed by {healed}")
 
 
 def _fired(trials: Sequence[TrialReport]) -> str:

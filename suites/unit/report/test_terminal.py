@@ -273,6 +273,13 @@ def test_not_every_fault_that_did_nothing_has_a_line() -> None:
     assert "Fault5, Fault6 did nothing either; report.json has the reasons" in shown
 
 
+def test_a_finding_says_what_healed_the_controller_afterwards() -> None:
+    of = report((verdict(FIRST, BAD, story=STORY),))
+    assert not [line for line in lines(of) if "healed by" in line]
+    healed = msgspec.structs.replace(of, trials=tuple(msgspec.structs.replace(each, healed_by="a restart") for each in of.trials))
+    assert "  once the trial was over, it was healed by a restart" in lines(healed)
+
+
 def test_findings_under_hostile_faults_stand_apart() -> None:
     heading = "Not about conformance: no API server does this. It was found under hostile faults (DropFrame):"
     found = verdict(FIRST, IDLE, why="found under hostile faults (DropFrame): …", story=f"{heading}\n{STORY}")

@@ -57,6 +57,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         shrunk=result.shrunk,
         again=result.again,
         unconfirmed=result.is_unconfirmed,
+        healed_by=result.healed_by,
         hostile=result.hostile,
         faults=tuple(map(_fault_report, result.faults, occasions(result.history.header.plan))),
         cost=_cost_report(result),

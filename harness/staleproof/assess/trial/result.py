@@ -30,6 +30,7 @@ class Result:
         again: why the plan was run once more, and this is what came of it; empty: it was run once.
         interrupted: why the trial or what it is compared with could not be carried out, in words; empty: both were.
         is_unconfirmed: there was a finding, and no time to run it again.
+        healed_by: what healed the controller once a re-run was over, in words; empty: it ended as it should, or nobody tried.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Result:
     again: str = ""
     interrupted: str = ""
     is_unconfirmed: bool = False
+    healed_by: str = ""
 
     @property
     def failures(self) -> list[Verdict]:

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -51,12 +51,13 @@ _TRIALS = "trials"
 @dataclass(frozen=True, slots=True)
 class _Judged:
     """A trial with what it was compared with, what it shows, and how often its findings came back. `is_cut`: there was no time to
-    compare it with more, or to run it again."""
+    compare it with more, or to run it again. `healed_by`: what healed the controller in the end, when it was run again."""
 
     history: History
     verdicts: tuple[Verdict, ...]
     reproduced: tuple[int, int] = (0, 0)
     is_cut: bool = False
+    healed_by: str = ""
 
 
 class Session(Worker):
@@ -165,6 +166,7 @@ class Session(Worker):
             reproduced=judged.reproduced,
             references_seconds=self.watched_seconds - before,
             is_unconfirmed=judged.is_cut,
+            healed_by=judged.healed_by if failures(judged.verdicts) else "",
             interrupted=interrupted(judged.history),
         )
         if self.options.keep == "findings" and result.passed:
@@ -277,11 +279,13 @@ class Session(Worker):
     def _reproduced(self, plan: Plan, history: History, folder: Path, times: int) -> "_Judged":
         """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same."""
         runs: list[History] = []
+        healed: list[str] = []
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             for number in range(len(runs) + 1, times + 1):
                 self.need(usual_seconds(indexed(history)))
-                runs.append(self._run(plan, history.harmless, folder / f"rerun-{number}", anew=True))
+                asked = None if runs else healed.append
+                runs.append(self._run(plan, history.harmless, folder / f"rerun-{number}", anew=True, healed_by=asked))
             known = [waited(each, history.header.waited) for each in runs]
             return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(known, 1)]
 
@@ -289,7 +293,7 @@ class Session(Worker):
         if is_undecided(verdicts, again):
             history = self._against(without_faults(self.references.asked, plan, history, CONTROLS), history, folder)
             verdicts, again = judge(history), rerun(max(RERUNS, times))
-        return _Judged(history, *confirmed(verdicts, again, without=len(history.harmless)))
+        return _Judged(history, *confirmed(verdicts, again, without=len(history.harmless)), healed_by="".join(healed))
 
     def _against(self, references: Sequence[History], history: History, folder: Path) -> History:
         """The trial with other references, and with what the run has shown so far to be unstable; also where it is kept."""
@@ -335,10 +339,17 @@ class Session(Worker):
         return second, "" if stopped(second) else left_like_that(stopped(first), before)
 
     def _run(
-        self, plan: Plan, references: Sequence[History], folder: Path, *, anew: bool = False, patience: float = 0.0
+        self,
+        plan: Plan,
+        references: Sequence[History],
+        folder: Path,
+        *,
+        anew: bool = False,
+        patience: float = 0.0,
+        healed_by: Callable[[str], None] | None = None,
     ) -> History:
         """Run a plan; `anew`: in a new life of the controller; `patience`: how many seconds what is missing is waited for, if that
-        is longer than the run has learnt to wait."""
+        is longer than the run has learnt to wait; `healed_by` takes what heals the controller in the end."""
         if anew and not plan.fresh:
             self.renew()
         unstable, probe = self.references.unstable(), learnt.probe(plan, references)
@@ -356,6 +367,7 @@ class Session(Worker):
             may_need=learnt.may_need,
             patience=Patience(max(patience, self.expected_seconds), partial(learnt.lacks, unstable=unstable)),
             probe=replace(probe, patience=patience) if probe is not None else None,
+            healed_by=healed_by,
         )
         history = self.in_time(lambda env: run_trial(spec, env))
         self._is_spoilt = bool(stopped(history))

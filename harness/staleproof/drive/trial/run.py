@@ -9,6 +9,7 @@ import datetime
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -38,6 +39,7 @@ from staleproof.drive.process import logs
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.event_bus import Condition
+from staleproof.drive.trial.nudges import what_heals
 from staleproof.drive.trial.placing import place
 from staleproof.drive.trial.prerequisites import Given, furnish, introduce, without
 from staleproof.drive.trial.probe import Probe, see_whether_it_works
@@ -86,6 +88,7 @@ class TrialSpec:
         patience: how much longer what is missing is waited for; None: no longer.
         probe: how to see whether the controller still works, where the trial leaves that open; None: nobody looks.
         lasts: the seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
+        healed_by: takes what heals the controller when the trial is over (`nudges.what_heals`); None: nobody tries.
     """
 
     plan: Plan
@@ -101,6 +104,7 @@ class TrialSpec:
     patience: Patience | None = None
     probe: Probe | None = None
     lasts: Sequence[float] = ()
+    healed_by: Callable[[str], None] | None = None
 
 
 async def run_trial(spec: TrialSpec, environment: Environment) -> History:
@@ -180,6 +184,10 @@ async def _furnished(environment: Environment, before: Sequence[Manifest], scope
         raise
 
 
+def _lacking(converged: Converged, live: Callable[[], Live]) -> str:
+    return converged(live())
+
+
 class _Run:
     """A trial under way. `primaries` are the resources that the workload applies, `given` what was there before it."""
 
@@ -240,6 +248,10 @@ class _Run:
         await self._proxy.fence()
         await self._environment.truth.caught_up(self._recorder.places())
         bus.take(Ended(at=time.monotonic()))
+        bus.recorder = None
+        if self._spec.healed_by is not None and self._spec.converged is not None:
+            lacks = partial(_lacking, self._spec.converged, self._live)
+            self._spec.healed_by(await what_heals(plan, self._environment, self._workload, self._primaries, lacks))
 
     @contextlib.contextmanager
     def _following(self) -> Iterator[None]:

@@ -93,6 +93,10 @@ languages *arguments:
 operators *arguments:
     @ci/operators "$@"
 
+# published bugs, with generic options: what is found, and how many
+published *arguments:
+    @ci/published "$@"
+
 # INT and TERM in every phase of a run
 interrupts *arguments:
     @ci/interrupts "$@"

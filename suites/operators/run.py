@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
@@ -37,13 +37,15 @@ HEADINGS = ("operator", "library", "first result", "all", "trials", "seconds a t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """What became of a run. `first_minutes` is from the command to the first trial that was over; None: none was."""
+    """What became of a run. `first_minutes` is from the command to the first trial that was over; None: none was. `over` has that
+    of each trial whose history was kept, by the folder of the trial."""
 
     operator: Operator
     exit_code: int
     minutes: float
     first_minutes: float | None = None
     report: Report | None = None
+    over: Mapping[str, float] = field(default_factory=dict)
 
 
 def options(operator: Operator, built: Built) -> list[str]:
@@ -59,11 +61,12 @@ def _filled(word: str, folders: Mapping[str, str]) -> str:
     return word
 
 
-def run(operator: Operator, built: Built, folder: Path, more: Sequence[str]) -> Ran:
-    """Run it in this folder; what pytest says is seen as it says it."""
+def run(operator: Operator, built: Built, folder: Path, more: Sequence[str], *, through: Sequence[str] = ()) -> Ran:
+    """Run it in this folder, through a command that runs another; what pytest says is seen as it says it."""
     folder.mkdir(parents=True, exist_ok=True)
     artefacts = folder / "artefacts"
     argv = [
+        *through,
         sys.executable,
         "-m",
         "pytest",
@@ -81,9 +84,10 @@ def run(operator: Operator, built: Built, folder: Path, more: Sequence[str]) -> 
     if latest is None or latest == before or not (latest / "report.json").is_file():
         return Ran(operator=operator, exit_code=code, minutes=minutes)
     report = msgspec.json.decode((latest / "report.json").read_bytes(), type=Report)
-    over = [path.stat().st_mtime for path in latest.rglob("trials/*/history.jsonl.gz")]
-    first = (min(over) - began) / 60 if over else None
-    return Ran(operator=operator, exit_code=code, minutes=minutes, first_minutes=first, report=report)
+    histories = latest.rglob("trials/*/history.jsonl.gz")
+    over = {str(path.parent.relative_to(latest)): (path.stat().st_mtime - began) / 60 for path in histories}
+    first = min(over.values(), default=None)
+    return Ran(operator=operator, exit_code=code, minutes=minutes, first_minutes=first, report=report, over=over)
 
 
 def _latest(artefacts: Path) -> Path | None:

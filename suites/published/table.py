@@ -1,7 +1,7 @@
 """The table of published bugs (`bugs.yaml`): what each row says. Which rows there are, and what fields mean, is said there."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +14,8 @@ Kind = Literal[
     "crash-between", "lost-answer", "status-untrue",
 ]  # fmt: skip
 Half = Literal["a", "b"]
+HALVES: Mapping[Half, str] = {"a": "open", "b": "held back"}
+"""What is tuned may be tuned on the open half; the other is run only to count what is found."""
 
 
 class Bug(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

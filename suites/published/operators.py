@@ -1,0 +1,211 @@
+"""How a published bug is tried: the project's program with the bug and without it, and what a finding of this bug is about.
+
+Everything that is ours to say of a try stands here; a row of `bugs.yaml` says what the bug is, `found.py` what counts as finding
+it. CRDs, samples and manifests are those that the project published with the version that is run. A sample is the simplest that has
+what the report is about, and options are those that any user of the program needs: nothing is said that leads to the bug.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..operators.table import MADE, OPERATORS, Chart, GoModule, Kustomization, Operator, Piece
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """One row.
+
+    Attributes:
+        bug: its name, as in the table of bugs.
+        before: the program with the bug.
+        after: the program without it; None: no version without it is known, or none can be had.
+        requirements: what the report describes violates one of these.
+        objects: and it does so to one of these kinds, in lower case, as a finding calls them.
+        another: why versions are others than those of the table of bugs, if they are.
+    """
+
+    bug: str
+    before: Operator
+    after: Operator | None
+    requirements: tuple[str, ...]
+    objects: tuple[str, ...]
+    another: str = ""
+
+
+def _at(version: str, operator: Operator) -> Operator:
+    assert isinstance(operator.origin, GoModule)
+    return replace(operator, origin=replace(operator.origin, version=version))
+
+
+def _kept(name: str) -> Operator:
+    """The row that `ci/operators` has for it."""
+    return next(operator for operator in OPERATORS if operator.name == name)
+
+
+def _prometheus_operator(version: str) -> Operator:
+    return _at(version, _kept("prometheus-operator"))
+
+
+def _argo_rollouts(version: str) -> Operator:
+    return _at(version, _kept("argo-rollouts"))
+
+
+def _rabbitmq(version: str) -> Operator:
+    return Operator(
+        name="rabbitmq-cluster-operator",
+        library="controller-runtime",
+        origin=GoModule("github.com/rabbitmq/cluster-operator", version, "."),
+        has="a StatefulSet with PersistentVolumeClaims, which it resizes, and a finalizer",
+        arguments=("--metrics-addr=127.0.0.1:{metrics_port}",),
+        options=(
+            f"--controller-manifests={MADE}/installation.yaml",
+            "--controller-env=KUBE_CONFIG={kubeconfig}",
+            "--staleproof-samples={published}/docs/examples/production-ready/rabbitmq.yaml",
+            "--staleproof-before={published}/docs/examples/production-ready/ssd-gke.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={"installation.yaml": Kustomization("config/installation")},
+    )
+
+
+def _jobset(version: str) -> Operator:
+    return Operator(
+        name="jobset",
+        library="controller-runtime",
+        origin=GoModule("sigs.k8s.io/jobset", version, "."),
+        has="Jobs that it makes anew, defaulting and validating webhooks",
+        arguments=(
+            f"--config={MADE}/config.yaml",
+            "--metrics-bind-address=127.0.0.1:{metrics_port}",
+            "--health-probe-bind-address=0",
+        ),
+        options=(
+            "--staleproof-crds={published}/config/components/crd/bases",
+            f"--controller-manifests={MADE}/chart.yaml",
+            f"--staleproof-samples={MADE}/sample.yaml",
+            "--staleproof-companions=auto",
+            "-n0",  # its webhooks have one port, which only its configuration names
+        ),
+        made={
+            "chart.yaml": Chart("charts/jobset", "jobset", "jobset-system"),
+            "config.yaml": Piece(
+                "config/components/manager/controller_manager_config.yaml",
+                "apiVersion: ",
+                "leaderElection:",
+                "apiVersion: {piece}leaderElection: {leaderElect: false}\ninternalCertManagement: {enable: false}\n",
+            ),
+            "sample.yaml": Piece(
+                "keps/104-StartupPolicy/README.md", "```yaml\napiVersion: jobset", "```", "apiVersion: jobset{piece}"
+            ),
+        },
+    )
+
+
+def _cert_manager(version: str) -> Operator:
+    kept = _kept("cert-manager")
+    return replace(
+        kept,
+        origin=GoModule("github.com/cert-manager/cert-manager", version, "cmd/controller"),
+        arguments=(
+            "--kubeconfig={kubeconfig}",
+            "--metrics-listen-address=127.0.0.1:{metrics_port}",
+            "--leader-elect=false",
+            "--v=2",
+        ),
+    )
+
+
+def _kuberay(version: str) -> Operator:
+    return Operator(
+        name="kuberay",
+        library="controller-runtime",
+        origin=GoModule("github.com/ray-project/kuberay/ray-operator", version, "."),
+        has="Pods that it makes itself, under generated names",
+        arguments=(
+            "--metrics-addr=127.0.0.1:{metrics_port}",
+            "--health-probe-bind-address=0",
+            "--enable-leader-election=false",
+        ),
+        options=(
+            "--staleproof-crds={published}/config/crd/bases",
+            "--staleproof-samples={published}/config/samples/ray-cluster.sample.yaml",
+            "--staleproof-companions=auto",
+        ),
+    )
+
+
+TRIES: Sequence[Try] = (
+    Try(
+        bug="argoproj/argo-rollouts#4044",
+        before=_argo_rollouts("v1.7.2"),
+        after=_argo_rollouts("v1.8.3"),
+        requirements=("converges-after-catch-up", "no-lost-update", "no-time-travel", "settles"),
+        objects=("replicaset", "rollout"),
+    ),
+    Try(
+        bug="argoproj/argo-rollouts#4073",
+        before=_argo_rollouts("v1.9.2"),
+        after=_argo_rollouts("v1.10.0"),
+        requirements=("converges-after-catch-up", "recovers-in-bounded-time", "backs-off", "no-lost-update"),
+        objects=("rollout",),
+    ),
+    Try(
+        bug="cert-manager/cert-manager#4956",
+        before=_cert_manager("v1.8.0"),
+        after=_kept("cert-manager"),
+        requirements=("no-duplicate-create", "survives-restart", "survives-lost-answer"),
+        objects=("certificaterequest",),
+        another="v1.20.3 stands for v1.13.0, whose main package is published nowhere",
+    ),
+    Try(
+        bug="kubernetes-sigs/jobset#1167",
+        before=_jobset("v0.11.0"),
+        after=_jobset("v0.11.1"),
+        requirements=("name-reuse", "no-delete-of-unseen", "converges-after-catch-up"),
+        objects=("job", "jobset"),
+    ),
+    Try(
+        bug="kubernetes-sigs/jobset#1194",
+        before=_jobset("v0.11.1"),
+        after=_jobset("v0.12.0"),
+        requirements=("backs-off", "converges-after-catch-up"),
+        objects=("jobset",),
+    ),
+    Try(
+        bug="prometheus-operator/prometheus-operator#4504",
+        before=_prometheus_operator("v0.53.1"),
+        after=_prometheus_operator("v0.55.0"),
+        requirements=("no-excess-delete", "no-delete-of-unseen", "survives-restart", "settles", "name-reuse"),
+        objects=("statefulset",),
+        another="v0.55.0 stands for v0.54.0, which the module proxy does not give",
+    ),
+    Try(
+        bug="rabbitmq/cluster-operator#648",
+        before=_rabbitmq("v1.6.0"),
+        after=_rabbitmq("v1.8.0"),
+        requirements=("no-delete-of-unseen", "name-reuse"),
+        objects=("statefulset",),
+    ),
+    Try(
+        bug="rabbitmq/cluster-operator#653",
+        before=_rabbitmq("v1.6.0"),
+        after=_rabbitmq("v1.8.0"),
+        requirements=("no-time-travel", "no-excess-delete", "survives-restart"),
+        objects=("statefulset",),
+    ),
+    Try(
+        bug="rabbitmq/cluster-operator#782",
+        before=_rabbitmq("v1.8.0"),
+        after=_rabbitmq("v1.10.0"),
+        requirements=("survives-restart", "converges-after-catch-up"),
+        objects=("persistentvolumeclaim",),
+    ),
+    Try(
+        bug="ray-project/kuberay#715",
+        before=_kuberay("v1.2.2"),
+        after=_kuberay("v1.3.0"),
+        requirements=("no-duplicate-create", "no-excess-delete"),
+        objects=("pod",),
+    ),
+)
+"""In the order of their names."""

@@ -1,0 +1,72 @@
+"""The tables that `ci/published` prints: what became of each bug that was tried, and how many were found, by half and by kind."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
+
+from .table import HALVES, Bug, Kind
+from .tried import Tried
+
+Word = Literal["found", "not told apart", "missed", "untried"]
+BUGS = ("bug", "kind", "half", "what users lost", "version before", "version after", "counts as", "why missed")
+RECALL = ("", *(f"{half}: found of tried (untried)" for half in HALVES.values()))
+
+
+class Outcomes:
+    """What became of bugs, by what is kept of their tries."""
+
+    def __init__(self, rows: Sequence[Tried]) -> None:
+        self._rows: Mapping[tuple[str, str], Tried] = {(each.bug, each.of): each for each in rows}
+
+    def of(self, bug: Bug, which: str) -> Tried | None:
+        return self._rows.get((bug.name, which))
+
+    def word(self, bug: Bug) -> Word:
+        """What the bug counts as (`found.py` has the rule)."""
+        before, after = self.of(bug, "before"), self.of(bug, "after")
+        if before is None:
+            return "untried"
+        if before.shows is None:
+            return "missed"
+        return "not told apart" if after is not None and after.shows is not None else "found"
+
+
+def page(bugs: Sequence[Bug], rows: Sequence[Tried]) -> str:
+    """Both tables in Markdown: of the bugs that were tried, and of recall."""
+    outcomes = Outcomes(rows)
+    told = [_row(bug, outcomes) for bug in bugs if outcomes.word(bug) != "untried"]
+    return _table(BUGS, told) + "\n" + _table(RECALL, _recall(bugs, outcomes))
+
+
+def _row(bug: Bug, outcomes: Outcomes) -> list[str]:
+    before, after = outcomes.of(bug, "before"), outcomes.of(bug, "after")
+    assert before is not None
+    sides = (_side(before, yes="shown", no="not shown"), _side(after, yes="shown, too", no="not shown") if after else "not run")
+    return [f"[{bug.name}]({bug.link})", bug.kind, HALVES[bug.half], bug.lost, *sides, outcomes.word(bug), before.why]
+
+
+def _side(row: Tried, *, yes: str, no: str) -> str:
+    run = f"{row.trials} trials in {row.minutes:.0f} min"
+    if row.shows is None:
+        return f"{row.version}: {no} ({run})"
+    after = "" if row.shows.minutes is None else f" after {row.shows.minutes:.1f} min"
+    return f"{row.version}: {yes}{after}, `{row.shows.requirement}`, {row.shows.severity}: {row.shows.says} ({run})"
+
+
+def _recall(bugs: Sequence[Bug], outcomes: Outcomes) -> list[list[str]]:
+    by_kind = {kind: [bug for bug in bugs if bug.kind == kind] for kind in get_args(Kind)}
+    return [_counted(name, those, outcomes) for name, those in {**by_kind, "all": bugs}.items()]
+
+
+def _counted(name: str, bugs: Sequence[Bug], outcomes: Outcomes) -> list[str]:
+    cells = []
+    for half in HALVES:
+        words = [outcomes.word(bug) for bug in bugs if bug.half == half]
+        tried = len(words) - words.count("untried")
+        percent = f" = {100 * words.count('found') / tried:.0f} %" if tried else ""
+        cells.append(f"{words.count('found')} of {tried}{percent} ({words.count('untried')})")
+    return [name, *cells]
+
+
+def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    every = [head, ["---"] * len(head), *lines]
+    return "".join(f"| {' | '.join(' '.join(cell.split()).replace('|', '/') for cell in line)} |\n" for line in every)

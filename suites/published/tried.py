@@ -1,0 +1,85 @@
+"""What became of tries (`tried.yaml`): one row a version that was run, kept so that recall can be told without running them all.
+
+A row is written by `ci/published --write`. Why a bug was missed is for a person to say, in one line; that stays as long as the same
+version misses it again.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import yaml
+
+from .found import Shown
+from .operators import Try
+
+FILE = Path(__file__).with_name("tried.yaml")
+HEAD = """\
+# What became of tries of published bugs (bugs.yaml): a row for each version that was run, written by `ci/published --write`.
+# `of` says whether the version has the bug (before the mend) or not (after). `shows` is what shows the bug by the rule in found.py,
+# the earliest, or null; `minutes` is how long the run was, not counting the build. `why` explains a miss, in the words of a person.
+"""
+Which = Literal["before", "after"]
+
+
+class Showing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The earliest verdict that shows it, and how many minutes after the command its trial was over."""
+
+    requirement: str
+    severity: str
+    says: str
+    minutes: float | None
+
+
+class Tried(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One row. `budget`: how many minutes the run was given; `causes`: of all findings of the run, whatever they are about."""
+
+    bug: str
+    of: Which
+    version: str
+    date: str
+    profile: str
+    budget: float | None
+    minutes: float
+    trials: int
+    causes: tuple[str, ...] = ()
+    shows: Showing | None = None
+    why: str = ""
+
+
+def kept(file: Path = FILE) -> Sequence[Tried]:
+    """All rows. Raises msgspec.ValidationError when one lacks a field, or has one that is unknown or of the wrong type."""
+    return msgspec.convert(yaml.safe_load(file.read_text()) or [], list[Tried])
+
+
+def merged(old: Sequence[Tried], new: Sequence[Tried]) -> list[Tried]:
+    """With new rows in the place of old ones of the same bug and side, in the order of their names. The line that explains a miss
+    stays when the same version is missed again."""
+    rows = {(each.bug, each.of): each for each in old}
+    for each in new:
+        before = rows.get((each.bug, each.of))
+        is_same = before is not None and before.version == each.version and not each.why and not each.shows
+        rows[each.bug, each.of] = msgspec.structs.replace(each, why=before.why) if before and is_same else each
+    return sorted(rows.values(), key=lambda each: (each.bug.lower(), each.of != "before"))
+
+
+def text(rows: Sequence[Tried]) -> str:
+    """The file that holds these rows."""
+    told = [msgspec.to_builtins(each) for each in rows]
+    return HEAD + "\n" + "\n".join(yaml.safe_dump([each], sort_keys=False, allow_unicode=True, width=130) for each in told)
+
+
+def showing(found: Sequence[Shown]) -> Showing | None:
+    """The first of what shows it."""
+    if not found:
+        return None
+    first = found[0]
+    minutes = None if first.after is None else round(first.after, 1)
+    return Showing(first.requirement, first.severity, first.says, minutes)
+
+
+def is_current(row: Tried, tried: Try) -> bool:
+    """Whether the row is about the version that the table names today."""
+    operator = tried.before if row.of == "before" else tried.after
+    return operator is not None and operator.origin.version == row.version

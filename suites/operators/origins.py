@@ -1,4 +1,4 @@
-"""How an operator is fetched and built, by where it is published: on the Go module proxy, on Maven Central, on npm.
+"""How an operator is fetched and built, by where it is published: on the Go module proxy, on Maven Central, on npm, on PyPI.
 
 It decides what is run in the end. What is built lies in one folder: beside the program, in `published`, what its publisher gives.
 """
@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -18,10 +19,11 @@ from staleproof.drive.programs.toolchain import ENVIRONMENT, find_go
 from staleproof.errors import SetupError
 
 from ..languages.program import QUICK_JVM
-from .table import GoModule, MavenArchives, NpmPackage, Origin
+from .table import GoModule, MavenArchives, NpmPackage, Origin, PythonLibrary
 
 PUBLISHED = "published"
-_PROGRAM, _PACKAGE = "operator", "package"
+_SUITES = Path(__file__).parents[1]
+_PROGRAM, _PACKAGE, _VENV = "operator", "package", "venv"
 _LINES = 20
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _INSTALL = ("install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund")
@@ -37,6 +39,8 @@ async def build(origin: Origin, name: str, made: Path, progress: Progress) -> No
             _unpack(origin, made)
         case NpmPackage():
             _install(origin, made)
+        case PythonLibrary():
+            _environment(origin, made)
 
 
 def command(origin: Origin, kept: Path) -> tuple[str, ...]:
@@ -48,6 +52,8 @@ def command(origin: Origin, kept: Path) -> tuple[str, ...]:
             return (java(release), *QUICK_JVM, "-jar", str(kept / PUBLISHED / jar))
         case NpmPackage(program=program):
             return (_tool("node"), str(kept / _PACKAGE / "node_modules" / ".bin" / program))
+        case PythonLibrary(module=module, arguments=arguments):
+            return (str(kept / _VENV / "bin" / "python"), "-m", module, *arguments, str(kept / PUBLISHED / "operator.py"))
 
 
 # --- Go --------------------------------------------------------------------------------------------------------------------------
@@ -71,9 +77,15 @@ def _build_go(module: GoModule, go: str, made: Path) -> None:
     (made / PUBLISHED).symlink_to(folder)
 
 
-def source_of(module: GoModule) -> bytes:
-    """Of the main package that is ours; nothing where the publisher's is compiled."""
-    return (Path(__file__).parent / module.ours).read_bytes() if module.ours else b""
+def source_of(origin: Origin) -> bytes:
+    """Of what is ours in it; nothing where all is the publisher's."""
+    match origin:
+        case GoModule(ours=ours) if ours:
+            return (Path(__file__).parent / ours).read_bytes()
+        case PythonLibrary(ours=ours):
+            return b"".join(path.read_bytes() for path in sorted((_SUITES / ours).iterdir()) if path.is_file())
+        case _:
+            return b""
 
 
 # --- Maven -----------------------------------------------------------------------------------------------------------------------
@@ -135,6 +147,17 @@ def _install(origin: NpmPackage, made: Path) -> None:
     (folder / "package.json").write_text(json.dumps(wants))
     run((_tool("npm"), *_INSTALL), folder)
     (made / PUBLISHED).symlink_to(Path(_PACKAGE, "node_modules", origin.name))
+
+
+# --- Python ----------------------------------------------------------------------------------------------------------------------
+
+
+def _environment(library: PythonLibrary, made: Path) -> None:
+    """Its own virtual environment; nothing in it that is used has a path of its own, so it can be moved."""
+    run((sys.executable, "-m", "venv", str(made / _VENV)), made)
+    wants = (f"{library.name}=={library.version}", *library.needs)
+    run((str(made / _VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wants), made)
+    shutil.copytree(_SUITES / library.ours, made / PUBLISHED, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 # --- all of them -----------------------------------------------------------------------------------------------------------------

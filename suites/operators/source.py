@@ -19,7 +19,7 @@ from staleproof.drive.programs.toolchain import ENVIRONMENT
 from staleproof.errors import SetupError
 
 from .origins import PUBLISHED, build, command, run, source_of
-from .table import PIECE, QUOTED, Chart, GoModule, Kustomization, Made, Operator, Origin, Piece
+from .table import PIECE, QUOTED, Chart, GoModule, Kustomization, Made, Operator, Origin, Piece, PythonLibrary
 
 _MADE = "made"
 _KUBE = f"--kube-version={KUBERNETES_VERSION}"
@@ -73,7 +73,8 @@ async def _ensure(name: str, origin: Origin, progress: Progress) -> Path:
 
 def digest(origin: Origin) -> str:
     """Of what is fetched, and how it is built."""
-    how = [FLAGS, ENVIRONMENT, source_of(origin).decode()] if isinstance(origin, GoModule) else [type(origin).__name__]
+    build = [FLAGS, ENVIRONMENT] if isinstance(origin, GoModule) else [type(origin).__name__]
+    how = [*build, source_of(origin).decode()] if isinstance(origin, GoModule | PythonLibrary) else build
     return hashlib.sha256(json.dumps([astuple(origin), *how]).encode()).hexdigest()[:16]
 
 

@@ -51,7 +51,23 @@ class NpmPackage:
     overrides: Mapping[str, str] = field(default_factory=dict)
 
 
-Origin = GoModule | MavenArchives | NpmPackage
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonLibrary:
+    """A library on PyPI that operators are built on, and a small operator on it that is ours.
+
+    `ours`: the folder, below `suites`, whose `operator.py` is that operator, and whose other files stand for published ones; it is
+    what `module` is run with, after these `arguments`. `needs`: what is installed beside the library.
+    """
+
+    name: str
+    version: str
+    ours: str
+    module: str
+    arguments: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+Origin = GoModule | MavenArchives | NpmPackage | PythonLibrary
 
 
 @dataclass(frozen=True, slots=True)

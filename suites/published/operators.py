@@ -8,7 +8,7 @@ what the report is about, and options are those that any user of the program nee
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..operators.table import MADE, OPERATORS, Chart, GoModule, Kustomization, Operator, Piece
+from ..operators.table import MADE, OPERATORS, Chart, GoModule, Kustomization, Operator, Piece, PythonLibrary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +134,27 @@ def _kuberay(version: str) -> Operator:
     )
 
 
+def _kopf(version: str) -> Operator:
+    return Operator(
+        name="kopf",
+        library="kopf",
+        origin=PythonLibrary(
+            name="kopf",
+            version=version,
+            ours="published/kopf_example",
+            module="kopf",
+            arguments=("run", "--standalone", "--all-namespaces"),
+            needs=("kubernetes==37.0.2",),
+        ),
+        has="Python; handlers, whose progress is noted in the primary itself",
+        options=(
+            "--staleproof-crds={published}/crd.yaml",
+            "--staleproof-samples={published}/sample.yaml",
+            "--staleproof-companions=auto",
+        ),
+    )
+
+
 TRIES: Sequence[Try] = (
     Try(
         bug="argoproj/argo-rollouts#4044",
@@ -170,6 +191,20 @@ TRIES: Sequence[Try] = (
         after=_jobset("v0.12.0"),
         requirements=("backs-off", "converges-after-catch-up"),
         objects=("jobset",),
+    ),
+    Try(
+        bug="nolar/kopf#698",
+        before=_kopf("1.43.0"),
+        after=_kopf("1.44.0"),
+        requirements=("survives-stream-loss", "converges-after-catch-up", "recovers-in-bounded-time"),
+        objects=("pod", "kopfexample"),
+    ),
+    Try(
+        bug="nolar/kopf#729",
+        before=_kopf("1.41.0"),
+        after=_kopf("1.42.0"),
+        requirements=("no-duplicate-create", "no-time-travel", "survives-lost-answer"),
+        objects=("pod",),
     ),
     Try(
         bug="prometheus-operator/prometheus-operator#4504",

@@ -20,7 +20,19 @@ from ...operators.__main__ import parted
 from ...operators.origins import java
 from ...operators.run import HEADINGS, Ran, options, page, row
 from ...operators.source import Built, digest, ensure_operator
-from ...operators.table import MADE, OPERATORS, PIECE, PUBLISHED, QUOTED, Chart, GoModule, NpmPackage, Operator, Piece
+from ...operators.table import (
+    MADE,
+    OPERATORS,
+    PIECE,
+    PUBLISHED,
+    QUOTED,
+    Chart,
+    GoModule,
+    NpmPackage,
+    Operator,
+    Piece,
+    PythonLibrary,
+)
 from ..report.runs import BAD, report, trial, verdict
 
 pytestmark = pytest.mark.io
@@ -215,3 +227,26 @@ def a_java(folder: Path, says: str) -> Path:
     program.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
     program.chmod(0o755)
     return program
+
+
+async def test_an_operator_of_ours_is_run_on_a_library_in_an_environment_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(tmp_path / "hello-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("hello.py", "import sys, pathlib; print(sys.argv[1], pathlib.Path(sys.argv[2]).read_text())")
+        wheel.writestr("hello-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: hello\nVersion: 1.0\n")
+        wheel.writestr("hello-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr("hello-1.0.dist-info/RECORD", "")
+    ours = tmp_path / "ours"
+    ours.mkdir()
+    (ours / "operator.py").write_text("it")
+    (ours / "crd.yaml").write_text("kind: It")
+    for name, value in {"STALEPROOF_CACHE_DIR": tmp_path / "cache", "PIP_FIND_LINKS": tmp_path, "PIP_NO_INDEX": "1"}.items():
+        monkeypatch.setenv(name, str(value))
+    origin = PythonLibrary(name="hello", version="1.0", ours=str(ours), module="hello", arguments=("run",))
+    before = digest(origin)
+    built = await ensure_operator(Operator(name="hello", library="hello", origin=origin, has="a word"), Silent())
+    assert subprocess.run(built.command, capture_output=True, text=True, check=True).stdout == "run it\n"
+    assert (built.published / "crd.yaml").read_text() == "kind: It"
+    (ours / "operator.py").write_text("it and more")
+    assert digest(origin) != before

@@ -10,6 +10,12 @@ import kopf
 from kubernetes import client, config
 
 
+@kopf.on.login()
+def login(**given: Any) -> kopf.ConnectionInfo | None:  # noqa: ANN401  (kopf passes whatever it has)
+    """By the kubeconfig: an old kopf cannot read what a new client library has made of it."""
+    return kopf.login_with_kubeconfig(**given)
+
+
 @kopf.on.startup()
 def connect(**_: object) -> None:
     config.load_kube_config()  # type: ignore[no-untyped-call]

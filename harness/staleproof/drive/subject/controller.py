@@ -26,11 +26,12 @@ _SHORTEST_SECRET = 8
 def environment_of(
     subject: Subject, kubeconfig: str, environ: Mapping[str, str] = os.environ, *, reached: str = LOOPBACK
 ) -> dict[str, str]:
-    """The variables that a controller is given; its own win. `reached` is what it knows this machine as. SetupError when the value
-    of a variable is to be taken from the environment, and is not there."""
+    """The variables that a controller is given; its own win, and may name the kubeconfig as its command may. `reached` is what it
+    knows this machine as. SetupError when the value of a variable is to be taken from the environment, and is not there."""
     direct = ",".join(dict.fromkeys((reached, LOOPBACK, "localhost")))
     ours = {"KUBECONFIG": kubeconfig, "PYTHONUNBUFFERED": "1", "NO_PROXY": direct, "no_proxy": direct}
-    return ours | subject.declared | {name: _value(name, value, environ) for name, value in subject.env.items()}
+    own = {name: _value(name, value.replace(KUBECONFIG, kubeconfig), environ) for name, value in subject.env.items()}
+    return ours | subject.declared | own
 
 
 def filled(subject: Subject, values: Mapping[str, str]) -> Subject:

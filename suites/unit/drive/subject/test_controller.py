@@ -101,6 +101,11 @@ def test_a_value_that_was_not_written_down_comes_from_the_environment() -> None:
         environment_of(subject, "k", {})
 
 
+def test_a_variable_may_name_the_kubeconfig() -> None:
+    given = environment_of(Subject(env={"KUBE_CONFIG": "{kubeconfig}"}), "/here/kubeconfig", {})
+    assert given["KUBE_CONFIG"] == given["KUBECONFIG"] == "/here/kubeconfig"
+
+
 def test_values_that_must_not_stay_in_logs() -> None:
     subject = Subject(env={"DB_PASSWORD": "$DB_PASSWORD", "LEVEL": "debug", "TOKEN": "0123456789", "EMPTY": ""})
     assert secret_values(subject, {"DB_PASSWORD": "hunter2xyz"}) == ["hunter2xyz", "0123456789"]

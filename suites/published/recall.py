@@ -7,7 +7,7 @@ from .table import HALVES, Bug, Kind
 from .tried import Tried
 
 Word = Literal["found", "not told apart", "missed", "untried"]
-BUGS = ("bug", "kind", "half", "what users lost", "version before", "version after", "counts as", "why missed")
+BUGS = ("bug", "kind", "half", "what users lost", "version before", "version after", "counts as", "why")
 RECALL = ("", *(f"{half}: found of tried (untried)" for half in HALVES.values()))
 
 
@@ -29,6 +29,11 @@ class Outcomes:
             return "missed"
         return "not told apart" if after is not None and after.shows is not None else "found"
 
+    def said(self, bug: Bug) -> str:
+        """A person's line about it, if there is one."""
+        before = self.of(bug, "before")
+        return before.why if before else ""
+
 
 def page(bugs: Sequence[Bug], rows: Sequence[Tried]) -> str:
     """Both tables in Markdown: of the bugs that were tried, and of recall."""
@@ -41,7 +46,7 @@ def _row(bug: Bug, outcomes: Outcomes) -> list[str]:
     before, after = outcomes.of(bug, "before"), outcomes.of(bug, "after")
     assert before is not None
     sides = (_side(before, yes="shown", no="not shown"), _side(after, yes="shown, too", no="not shown") if after else "not run")
-    return [f"[{bug.name}]({bug.link})", bug.kind, HALVES[bug.half], bug.lost, *sides, outcomes.word(bug), before.why]
+    return [f"[{bug.name}]({bug.link})", bug.kind, HALVES[bug.half], bug.lost, *sides, outcomes.word(bug), outcomes.said(bug)]
 
 
 def _side(row: Tried, *, yes: str, no: str) -> str:

@@ -1,7 +1,7 @@
 """What became of tries (`tried.yaml`): one row a version that was run, kept so that recall can be told without running them all.
 
-A row is written by `ci/published --write`. Why a bug was missed is for a person to say, in one line; that stays as long as the same
-version misses it again.
+A row is written by `ci/published --write`. Why a bug was missed, or is not told apart from what the mended version does, is for a
+person to say, in one line; that stays as long as the same comes of the same version.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ FILE = Path(__file__).with_name("tried.yaml")
 HEAD = """\
 # What became of tries of published bugs (bugs.yaml): a row for each version that was run, written by `ci/published --write`.
 # `of` says whether the version has the bug (before the mend) or not (after). `shows` is what shows the bug by the rule in found.py,
-# the earliest, or null; `minutes` is how long the run was, not counting the build. `why` explains a miss, in the words of a person.
+# the earliest, or null; `minutes` is how long the run was, not counting the build. `why` is a person's line about a bug that does
+# not count as found.
 """
 Which = Literal["before", "after"]
 
@@ -54,13 +55,13 @@ def kept(file: Path = FILE) -> Sequence[Tried]:
 
 
 def merged(old: Sequence[Tried], new: Sequence[Tried]) -> list[Tried]:
-    """With new rows in the place of old ones of the same bug and side, in the order of their names. The line that explains a miss
-    stays when the same version is missed again."""
+    """With new rows in the place of old ones of the same bug and side, in the order of their names. The line that explains what
+    came of a version stays when the same comes of it again."""
     rows = {(each.bug, each.of): each for each in old}
     for each in new:
         before = rows.get((each.bug, each.of))
-        is_same = before is not None and before.version == each.version and not each.why and not each.shows
-        rows[each.bug, each.of] = msgspec.structs.replace(each, why=before.why) if before and is_same else each
+        is_same = before is not None and before.version == each.version and bool(before.shows) is bool(each.shows)
+        rows[each.bug, each.of] = msgspec.structs.replace(each, why=each.why or before.why) if before and is_same else each
     return sorted(rows.values(), key=lambda each: (each.bug.lower(), each.of != "before"))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from ...published.found import Shown
 from ...published.operators import TRIES
-from ...published.recall import page
+from ...published.recall import Outcomes, page
 from ...published.table import Bug, bugs
 from ...published.tried import HEAD, Showing, Tried, Which, is_current, kept, merged, showing, text
 
@@ -75,6 +75,7 @@ def test_a_new_try_takes_the_place_of_the_old_one() -> None:
     assert merged([row(why="no time")], [row(HELD)]) == [row(HELD), row(why="no time")]
     assert merged([row(why="no time")], [row()]) == [row(why="no time")]
     assert merged([row(why="no time")], [row(shows=SHOWING)]) == [row(shows=SHOWING)]
+    assert merged([row(shows=SHOWING, why="both")], [row(shows=SHOWING)]) == [row(shows=SHOWING, why="both")]
     assert merged([row(why="no time")], [row(version="v2")]) == [row(version="v2")]
     assert merged([row(of="after")], [row()]) == [row(), row(of="after")]
 
@@ -94,7 +95,8 @@ def test_the_file_is_read_as_it_is_written(tmp_path: Path) -> None:
 def test_what_is_kept_is_of_versions_that_are_tried_and_each_miss_has_its_line() -> None:
     rows, tries = kept(), {each.bug: each for each in TRIES}
     assert [each.bug for each in rows if not is_current(each, tries[each.bug])] == []
-    assert [each.bug for each in rows if each.of == "before" and not each.shows and not each.why] == []
+    outcomes = Outcomes(rows)
+    assert [bug.name for bug in bugs() if outcomes.word(bug) in ("missed", "not told apart") and not outcomes.said(bug)] == []
     assert list(rows) == merged(rows, [])
 
 

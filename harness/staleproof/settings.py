@@ -205,7 +205,8 @@ class Settings:
         tuple[str, ...], Option("added to the command, or replacing the image's arguments; split as a shell would", _words)
     ] = ()
     controller_env: Annotated[
-        tuple[tuple[str, str], ...], Option("NAME=VALUE for the controller; may be repeated", _pair, many=True)
+        tuple[tuple[str, str], ...],
+        Option("NAME=VALUE for the controller, {kubeconfig} is replaced; may be repeated", _pair, many=True),
     ] = ()
     controller_manifests: Annotated[
         tuple[Path, ...],

@@ -22,6 +22,7 @@ class Try:
         requirements: what the report describes violates one of these.
         objects: and it does so to one of these kinds, in lower case, as a finding calls them.
         another: why versions are others than those of the table of bugs, if they are.
+        one_worker: it listens on a port that only a file of its own names, so it cannot be started twice.
     """
 
     bug: str
@@ -30,6 +31,7 @@ class Try:
     requirements: tuple[str, ...]
     objects: tuple[str, ...]
     another: str = ""
+    one_worker: bool = False
 
 
 def _at(version: str, operator: Operator) -> Operator:
@@ -87,7 +89,6 @@ def _jobset(version: str) -> Operator:
             f"--controller-manifests={MADE}/chart.yaml",
             f"--staleproof-samples={MADE}/sample.yaml",
             "--staleproof-companions=auto",
-            "-n0",  # its webhooks have one port, which only its configuration names
         ),
         made={
             "chart.yaml": Chart("charts/jobset", "jobset", "jobset-system"),
@@ -206,6 +207,7 @@ TRIES: Sequence[Try] = (
         after=_jobset("v0.11.1"),
         requirements=("name-reuse", "no-delete-of-unseen", "converges-after-catch-up"),
         objects=("job", "jobset"),
+        one_worker=True,
     ),
     Try(
         bug="kubernetes-sigs/jobset#1194",
@@ -213,6 +215,7 @@ TRIES: Sequence[Try] = (
         after=_jobset("v0.12.0"),
         requirements=("backs-off", "converges-after-catch-up"),
         objects=("jobset",),
+        one_worker=True,
     ),
     Try(
         bug="nolar/kopf#698",

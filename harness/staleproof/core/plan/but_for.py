@@ -72,7 +72,7 @@ def final_only(plan: Plan) -> Plan | None:
     if any(isinstance(step, Recreate) and step.foreign for step in workload):
         return None
     applied = [Apply(object=manifest) for manifest in present(workload).values()]
-    steps = _as_in(workload, [*_withdrawn(workload, plan.before), *applied])
+    steps = _as_in(workload, [*_withdrawn(workload), *applied])
     return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
 
 
@@ -207,13 +207,17 @@ def present(steps: tuple[Step, ...]) -> Mapping[Target, Manifest]:
     return found
 
 
-def _withdrawn(steps: Sequence[Step], given: Sequence[Manifest]) -> list[Delete]:
-    """What the workload needs, and has not at its end."""
-    gone: dict[Target, bool] = {}
+def _withdrawn(steps: Sequence[Step]) -> list[Delete]:
+    """What the workload needs, and has not at its end: what it takes away without having applied it. The plan's prerequisites are
+    not asked, because in a plan that is stored digests stand for them."""
+    applied, gone = set[Target](), dict[Target, bool]()
     for step in in_parts(steps):
-        if isinstance(step, Delete | Restore):
-            gone[step.target] = isinstance(step, Delete)
-    return [Delete(target=target) for target in map(target_of, given) if gone.get(target)]
+        match step:
+            case Apply(object=manifest):
+                applied.add(target_of(manifest))
+            case Delete(target=target) | Restore(target=target) if target not in applied:
+                gone[target] = isinstance(step, Delete)
+    return [Delete(target=target) for target, is_gone in gone.items() if is_gone]
 
 
 def _merged(before: Any, patch: Any) -> Any:  # noqa: ANN401  # JSON

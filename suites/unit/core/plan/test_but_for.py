@@ -44,6 +44,7 @@ from staleproof.core.plan.step import (
     Touch,
     parts,
 )
+from staleproof.core.plan.stored import detached
 
 SAMPLE: dict[str, Any] = {
     "apiVersion": "v1",
@@ -212,6 +213,9 @@ def test_what_the_workload_needs_is_there_when_only_the_last_state_is_asked_for(
         (Apply(object=SAMPLE),),
         (Delete(target=secret), Apply(object=SAMPLE)),
     ]
+    found = final_only(detached(gone)[0])
+    assert found is not None, "digests stand for what is needed in a stored plan"
+    assert [type(step) for step in found.steps] == [Delete, Apply]
 
 
 def test_what_others_write_is_nothing_that_the_user_wants() -> None:

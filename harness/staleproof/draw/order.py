@@ -11,7 +11,7 @@ from math import fsum
 from staleproof.core.fault import AnyFault
 from staleproof.core.plan.coverage import moments, occasions
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Patch, Rest, Together, in_parts, parts, removes
+from staleproof.core.plan.step import Apply, Patch, Rest, Together, in_parts, parts, removes
 from staleproof.core.times import LEAST_PLAN_SECONDS, TRIES_AGAIN_FACTOR
 
 _DETAIL = 0.2
@@ -63,13 +63,14 @@ def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> Iter
     """The positions of the plans in the order in which they should be run when there may not be time for all.
 
     What tries a requirement with a fault is worth most when nothing before it did, and half as much with each that did; what counts
-    is the worth of each second.
+    is the worth of each second. A sweep is worth as many plans as it has primaries.
     """
     tried: Counter[tuple[str, ...]] = Counter()
     known = [(_cells(plan), _details(plan)) for plan in plans]
+    costs = [max(each, LEAST_PLAN_SECONDS) / _primaries(plan) for plan, each in zip(plans, seconds, strict=True)]
     left = list(range(len(plans)))
     while left:
-        best = max(left, key=lambda number: _worth(*known[number], tried) / max(seconds[number], LEAST_PLAN_SECONDS))
+        best = max(left, key=lambda number: _worth(*known[number], tried) / costs[number])
         left.remove(best)
         tried.update(known[best][0] | known[best][1])
         yield best
@@ -78,6 +79,11 @@ def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> Iter
 def _worth(cells: Cells, details: Cells, tried: Counter[tuple[str, ...]]) -> float:
     """The same in every process: sums of floats that are exact do not depend on the order of a set."""
     return fsum(0.5 ** tried[cell] for cell in cells) + _DETAIL * fsum(0.5 ** tried[detail] for detail in details)
+
+
+def _primaries(plan: Plan) -> int:
+    """How many appear at once."""
+    return max(1, sum(isinstance(part, Apply) for part in parts(plan.steps[0])))
 
 
 def _cells(plan: Plan) -> Cells:

@@ -78,6 +78,13 @@ def test_the_worth_of_a_second_counts() -> None:
     assert list(most_valuable_first(plans, [1.0, 1.0])) == [0, 1]
 
 
+def test_a_sweep_comes_before_as_many_plans_as_it_has_primaries() -> None:
+    sweep = plan(PastSnapshot(resource=WIDGETS), steps=(Together(steps=(APPEAR,) * 8), TOUCH), aims=("no-time-travel",))
+    other = plan(HoldStream(resource=PODS), aims=("no-time-travel",))
+    assert list(most_valuable_first([other, sweep], [5.0, 30.0])) == [1, 0]
+    assert list(most_valuable_first([other, sweep], [5.0, 80.0])) == [0, 1]
+
+
 def test_a_sweep_is_worth_what_each_of_its_primaries_tries() -> None:
     """They are many for the price of one."""
     moves = tuple(Patch(target=TARGET, patch={"spec": {str(number): False}}) for number in range(3))

@@ -1,7 +1,9 @@
 """Addresses of this machine: whether a URL leads to it, which port is free, and whether we may listen somewhere."""
 
+import contextlib
 import errno
 import ipaddress
+import secrets
 import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -9,6 +11,8 @@ from urllib.parse import urlsplit
 from staleproof.errors import SetupError, UsageError
 
 LOOPBACK = "127.0.0.1"
+_NOT_TAKEN, _TRIES = range(10240, 32768), 50
+"""Below what Linux, macOS and Windows take for connections (`net.ipv4.ip_local_port_range` begins at 32768)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,15 @@ def is_loopback(url: str) -> bool:
 
 
 def free_port() -> int:
-    """A port that is free now. Somebody may take it before we do, so whoever uses it must be ready to try again."""
+    """A port that is free now, and that no system takes for a connection of its own: a controller that is started again needs the
+    port that it had. Another program may take it before we do, so whoever uses it must be ready to try again."""
+    for port in secrets.SystemRandom().sample(_NOT_TAKEN, _TRIES):
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind((LOOPBACK, port))
+            return port
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
-        return port
+        return int(probe.getsockname()[1])
 
 
 def parse_address(text: str, option: str) -> Address:

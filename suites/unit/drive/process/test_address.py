@@ -29,6 +29,10 @@ def test_what_is_this_machine(url: str, here: bool) -> None:  # noqa: FBT001  # 
     assert is_loopback(url) is here
 
 
+def test_a_free_port_is_none_that_a_connection_may_take() -> None:
+    assert all(10240 <= free_port() < 32768 for _ in range(20))
+
+
 def test_a_free_port_can_be_bound() -> None:
     with socket.socket() as listener:
         port = free_port()

@@ -35,7 +35,7 @@ def plan(*faults: Fault, steps: tuple[Step, ...] = (APPEAR, TOUCH), aims: tuple[
         (plan(SlowAnswer(resource=PODS, verb="create", by_seconds=2)), 5.5),
         (plan(Skew(by_seconds={PODS: 0.5, WIDGETS: 1})), 5.5),
         (plan(Skew(by_seconds={PODS: 1}, window=Window(1, 2))), 4.5),
-        (plan(steps=(Together(steps=(APPEAR, APPEAR, TOUCH)), TOUCH)), 3.5),  # side by side
+        (plan(steps=(Together(steps=(APPEAR, APPEAR, TOUCH)), TOUCH)), 5.5),  # side by side
     ],
 )
 def test_a_plan_takes_what_its_steps_take_without_faults_and_what_its_faults_add(drawn: Plan, seconds: float) -> None:

@@ -17,8 +17,8 @@ from staleproof.core.times import LEAST_PLAN_SECONDS, TRIES_AGAIN_FACTOR
 _DETAIL = 0.2
 """What a fault on another resource, in another phase, or over another change is worth, as a part of what another fault is."""
 _EACH_MORE = 0.5
-"""Of the time that one primary takes, what each more beside it takes: eight of prometheus-operator's took 10 to 20 s for three steps
-that one goes through in 2.5 to 4 s."""
+"""Of the time that one primary takes, what each more beside it takes: eight of prometheus-operator's took 10 to 20 s for three
+steps that one goes through in 2.5 to 4 s."""
 Cells = set[tuple[str, ...]]
 
 

@@ -205,6 +205,8 @@ def _samples(report: Report) -> Iterator[Text]:
     if single := report.environment.get("one at a time"):
         told = "a second primary collides, so no plan has two; in a cluster of your own, run one worker"
         yield Text(f"{told}: {single}", style="yellow")
+    if kept := report.environment.get("inputs"):
+        yield Text(f"what the primary needs is not taken away: {kept}", style="dim")
     if masked := report.environment.get("placeholders"):
         told = "the payload is not written down, so a placeholder stood for it; where the controller reads it, give it again with"
         yield Text(f"{masked}: {told} --staleproof-before (or --before)", style="yellow")

@@ -25,6 +25,7 @@ from staleproof.checks.facts.bypasses import bypassed
 from staleproof.checks.facts.complaints import complaints, says_it_failed
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.scale import beyond_scale
+from staleproof.checks.facts.usability import reference_trouble
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history.entry import WORKLOAD, Broke, Closed, Committed, Delivered, Metrics, Opened
@@ -174,14 +175,16 @@ def _taken_back(bare: Observed) -> dict[str, Plan]:
 
 
 def _is_possible(session: Session, supplied: Plan) -> bool:
-    """Whether what the primary needs can be taken away and brought back; if not, it is told why, and the run goes on without."""
+    """Whether what the primary needs can be taken away and brought back, and what the controller does then can be compared with; if
+    not, it is told why, and the run goes on without."""
     try:
         session.share(session.references.runs_of(supplied))
-        session.references.repeat(supplied)
+        found = session.references.repeat(supplied)
+        trouble = reference_trouble(indexed(found[0], found))
     except Refused as err:
-        session.note("inputs", str(err))
-        return False
-    return True
+        trouble = str(err)
+    session.note("inputs", trouble)
+    return not trouble
 
 
 async def _inputs(environment: Environment, sample: Manifest, before: Sequence[Manifest]) -> tuple[Input, ...]:

@@ -273,6 +273,12 @@ def test_not_every_fault_that_did_nothing_has_a_line() -> None:
     assert "Fault5, Fault6 did nothing either; report.json has the reasons" in shown
 
 
+def test_what_is_needed_and_not_taken_away_is_told() -> None:
+    of = report(PASSED)
+    of = msgspec.structs.replace(of, environment={**of.environment, "inputs": "step 2 (delete Secret/s): it stays"})
+    assert "what the primary needs is not taken away: step 2 (delete Secret/s): it stays" in lines(of)
+
+
 def test_a_finding_says_what_healed_the_controller_afterwards() -> None:
     of = report((verdict(FIRST, BAD, story=STORY),))
     assert not [line for line in lines(of) if "healed by" in line]

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from staleproof.assess.trial.session import Session
 from staleproof.checks.ends.exits import deaths
-from staleproof.checks.facts.complaints import says_it_failed
+from staleproof.checks.facts.complaints import gives_reason
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.change import is_unmoved
 from staleproof.core.history.flatten import flatten
@@ -148,7 +148,7 @@ def _asked(session: Session, seen: Observed, names: Set[str]) -> Observed:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Moves after which the controller says that something failed, as users make them by mistake: no plan is to rest on them.
+    """Moves after which the controller gives a failure for a reason, as users make them by mistake: no plan is to rest on them.
 
     `shown`: of how many in the chain the run shows something; after such a one that is not taken back it shows nothing.
     """
@@ -187,7 +187,7 @@ def broken_by(trial: Trial, seen: Observed, chain: Sequence[Tried], at: Mapping[
     before all of them."""
 
     def complains(step: int) -> bool:
-        return says_it_failed(trial, seen.resource, seen.target.name, before=ends(trial, step))
+        return gives_reason(trial, seen.resource, seen.target.name, before=ends(trial, step))
 
     broken: list[Move] = []
     for number, each in enumerate(() if complains(1) else chain):

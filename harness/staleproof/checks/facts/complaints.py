@@ -43,6 +43,13 @@ def says_it_failed(trial: Trial, resource: str, name: str, *, before: int | None
     return bool(warnings) or any(_is_bad(each) for each in _conditions(last.get("status")))
 
 
+def gives_reason(trial: Trial, resource: str, name: str, *, before: int) -> bool:
+    """Whether one of its conditions that do not hold, as they were before this entry, gives a failure for its reason: one that is
+    only not ready yet does not."""
+    last, _ = _last(trial, resource, name, before)
+    return any(_is_bad(each) and _FAILURE.search(str(each.get("reason") or "")) for each in _conditions(last.get("status")))
+
+
 def _last(trial: Trial, resource: str, name: str, before: int) -> tuple[Manifest, list[str]]:
     """The latest state of the object before this entry, and warnings about it, each once, in words."""
     last: Manifest = {}

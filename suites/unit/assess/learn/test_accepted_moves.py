@@ -66,8 +66,8 @@ PORT = structs.replace(UP, path="spec.port", do={"spec": {"port": 81}}, undo={"s
 CHAIN = [Tried(each, (Patch(target=seen().target, patch=each.do),)) for each in (UP, PORT)]
 
 
-def says(script: Script, step: int, *, valid: bool) -> Script:
-    condition = {"type": "Valid", "status": str(valid), "reason": "NoService", "message": "port 81 is nobody's"}
+def says(script: Script, step: int, *, valid: bool, reason: str = "ErrorPresent") -> Script:
+    condition = {"type": "Valid", "status": str(valid), "reason": reason, "message": "port 81 is nobody's"}
     return script.step(step, "change").applied("w", status={"conditions": [condition]}).idle(step)
 
 
@@ -94,3 +94,9 @@ def test_what_is_taken_back_at_once_says_nothing_of_the_next() -> None:
 
 def test_a_controller_that_is_never_content_complains_of_no_move() -> None:
     assert broken("---") == Broken([], 2)
+
+
+def test_what_is_only_not_ready_yet_is_no_complaint() -> None:
+    script = says(says(trial(), 1, valid=True), 2, valid=False, reason="PodsMissing")
+    of = replace(seen(), resource=WIDGETS)
+    assert broken_by(Trial(script.ends()), of, CHAIN[:1], {UP.name: [2]}) == Broken([], 1)

@@ -57,8 +57,8 @@ SLIPS = (
     Slip(
         "short-plans-all-alike",
         f"{_PACKAGES}/draw/order.py",
-        "/ max(seconds[number], LEAST_PLAN_SECONDS)",
-        "/ min(seconds[number], LEAST_PLAN_SECONDS)",
+        "max(each, LEAST_PLAN_SECONDS)",
+        "min(each, LEAST_PLAN_SECONDS)",
         unit("draw/order"),
     ),
     Slip(

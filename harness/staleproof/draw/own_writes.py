@@ -67,14 +67,16 @@ def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def hide_until_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Something is changed, and changed back while what the controller did about it is hidden; then something else happens."""
+    """Something is changed, and changed back while what the controller did about it is hidden; then something else happens: in the
+    end a touch, so that it looks again while it has not been shown that."""
     turned = turns(observed)
+    steps = (*turned.steps[:-1], Touch(target=observed.target))
     windows = {step: Window(step, step + 3 if step + 3 <= turned.last else None) for step in turned.away}
     return (
         Draft(
             f"hide own {each.verb} of {each.resource} until what was changed in step {each.step} is back",
             [HideOwnWrite(resource=each.resource, window=windows[each.step], write=OwnWrite(each.verb))],
-            turned.steps,
+            steps,
             aims=("converges-after-catch-up", *(["no-excess-delete"] if each.verb == "delete" else [])),
         )
         for each in profile.some(_turned_writes(observed))

@@ -53,7 +53,7 @@ def with_others(session: Session, bare: Observed, planned: _Planned) -> Observed
 
 
 def _order(step: _Theirs) -> int:
-    """What is set aside comes last: it may be nobody's afterwards."""
+    """Children that are set aside come last: they may have no owner afterwards."""
     return 1 if isinstance(step, PatchStatus) else 2 * step.sets_aside
 
 

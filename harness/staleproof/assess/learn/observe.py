@@ -176,7 +176,7 @@ def _taken_back(bare: Observed) -> dict[str, Plan]:
 
 def _is_possible(session: Session, supplied: Plan) -> bool:
     """Whether what the primary needs can be taken away and brought back, and what the controller does then can be compared with; if
-    not, it is told why, and the run goes on without."""
+    not, the report says why, and the run goes on without such plans."""
     try:
         session.share(session.references.runs_of(supplied))
         found = session.references.repeat(supplied)

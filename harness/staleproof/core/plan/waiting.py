@@ -6,10 +6,12 @@ from staleproof.core.times import DEPARTURE_SECONDS, KEPT_SECONDS, SURE_SECONDS
 
 
 def departure_seconds(plan: Plan, number: int, *, has_begun: bool = True, is_known_to_stay: bool = False) -> float:
-    """How long the predecessor of what a step makes anew may take to go, before the step begins and then in it; 0: nobody waits.
+    """How long the predecessor of what a step makes anew may take to go, before the step begins and then in it; 0: the trial
+    does not wait.
 
-    Nobody does where the plan wants it on its way out; nor before the step while a fault is open that may keep it, because that may
-    close with the step. It is not long while one is open in the step, or if a predecessor has stayed for all that time before.
+    It does not where the plan wants the predecessor on its way out; nor before the step while a fault is open that may keep it,
+    because that may close with the step. It is not long while one is open in the step, or if a predecessor has stayed for all that
+    time before.
     """
     is_wanted = any(fault.holds is not None and fault.holds.at_step == number for fault in plan.faults)
     is_kept = _is_under_fault(plan, number if has_begun else number - 1)

@@ -12,7 +12,8 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Touch
 from staleproof.core.times import NUDGE_SECONDS, POLL_SECONDS
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.workload import Refused, Unserved, Vanished, Workload
+from staleproof.drive.trial.workload import Refused, Vanished, Workload
+from staleproof.errors import SetupError
 
 TOUCH, RELIST, RESTART = "a touch of the primary", "another list of the primaries", "a restart of the controller"
 NOTHING = f"nothing, neither {TOUCH} nor {RELIST} nor {RESTART}"
@@ -29,7 +30,7 @@ async def what_heals(
         (RESTART, partial(environment.controller_ready, fresh=True)),
     )
     for words, does in ways if lacks() else ():
-        with contextlib.suppress(Vanished, Refused, Unserved):
+        with contextlib.suppress(Vanished, Refused, SetupError):  # a controller that cannot start again is not healed by that
             await does()
         if await environment.bus.until(lambda now: not lacks() or now + POLL_SECONDS, limit_seconds=NUDGE_SECONDS):
             return words

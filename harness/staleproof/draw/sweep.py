@@ -244,14 +244,25 @@ def copies_in(plan: Plan) -> list[str]:
 
 def alone(plan: Plan, name: str) -> Plan:
     """A sweep with this primary only: the same steps, the same faults."""
-    made = (step if isinstance(step, Rest) else _only(step, name) for step in plan.steps)
-    steps = tuple(step for step in made if step is not None)
-    return replace(plan, title=f"{plan.title}; {name} alone", steps=steps)
+    return replace(plan, title=f"{plan.title}; {name} alone", steps=_only(plan, {name}))
 
 
-def _only(step: Step, name: str) -> Step | None:
-    """What the step does to this primary; None: nothing."""
-    return at_once(part for part in parts(step) if isinstance(part, _Done) and _name(part) == name)
+def without(plan: Plan, names: Collection[str]) -> Plan | None:
+    """A sweep without these primaries; None when none are named, or none would be left."""
+    left = set(copies_in(plan)).difference(names)
+    if not names or not left:
+        return None
+    return replace(plan, title=f"{plan.title}; without {', '.join(names)}", steps=_only(plan, left))
+
+
+def _only(plan: Plan, names: Collection[str]) -> tuple[Step, ...]:
+    """Its steps, as far as they are about these primaries."""
+
+    def left(step: Step) -> Step | None:
+        return at_once(part for part in parts(step) if isinstance(part, _Done) and _name(part) in names)
+
+    made = (step if isinstance(step, Rest) else left(step) for step in plan.steps)
+    return tuple(step for step in made if step is not None)
 
 
 def mentioned(names: Collection[str], text: str) -> list[str]:

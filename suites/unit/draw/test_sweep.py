@@ -25,6 +25,7 @@ from staleproof.draw.sweep import (
     unseen_children,
     unseen_return,
     way_back,
+    without,
 )
 
 from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, sample, widgets
@@ -141,6 +142,16 @@ def test_one_alone_has_the_same_steps_and_faults() -> None:
     assert made.faults == plan.faults
     assert made.title != plan.title
     assert copies_in(made) == []
+
+
+def test_a_sweep_goes_on_without_those_that_cannot_be_done() -> None:
+    plan = restarts(EDGE, COMES)[0]
+    left = without(plan, ["w-a"])
+    assert left is not None
+    assert (left.steps, left.faults) == (alone(plan, "w-b").steps, plan.faults)
+    assert left.title.endswith("; without w-a")
+    assert without(plan, []) is None, "nobody knows which of them it is"
+    assert without(plan, ["w-a", "w-b"]) is None
 
 
 def test_the_hosts_of_a_copy_are_its_own_on_the_way_there_and_back() -> None:

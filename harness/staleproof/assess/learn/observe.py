@@ -28,7 +28,7 @@ from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history.entry import WORKLOAD, Broke, Committed, Metrics
 from staleproof.core.history.history import History
 from staleproof.core.operator.observed import ChildKind, Input, Observed
-from staleproof.core.operator.prerequisite import inputs, lacking
+from staleproof.core.operator.prerequisite import edited, inputs, lacking
 from staleproof.core.plan.manifest import Manifest, target_of
 from staleproof.core.plan.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan.plan import Plan, Settle
@@ -87,10 +87,9 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     parts = parts_of_map(session, bare, partial(_plan, bare))
     rest = (*(run for plan in plans.values() for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
     session.share((*parts, *rest))
-    supplied = _plan(bare, canonical.supply(bare).steps)
-    if bare.inputs and is_worth_it and _is_possible(session, supplied):
-        plans["supply"] = supplied
-    bare = replace(bare, edges=edges_of(session, parts), inputs=bare.inputs if "supply" in plans else ())
+    bare = replace(bare, edges=edges_of(session, parts), inputs=_possible(session, bare) if is_worth_it else ())
+    if bare.inputs:
+        plans["supply"] = _supplied(bare)
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))
     observations.keep(session.options.root, session.options.subject, seen, session.options.mutations)
     _note(session, seen)
@@ -168,23 +167,42 @@ def _taken_back(bare: Observed) -> dict[str, Plan]:
     return {"turns": _plan(bare, turned.steps)} if turned.away else {}
 
 
-def _is_possible(session: Session, supplied: Plan) -> bool:
-    """Whether what the primary needs can be taken away and brought back, and what the controller does then can be compared with; if
-    not, the report says why, and the run goes on without such plans."""
+def _possible(session: Session, bare: Observed) -> tuple[Input, ...]:
+    """What the primary needs that can be taken away and brought back, so that what the controller does then can be compared with:
+    all of it, or the first, or nothing; where it is less than all, the report says why."""
+    troubles = []
+    for count in dict.fromkeys((len(bare.inputs), min(1, len(bare.inputs)))):
+        some = replace(bare, inputs=bare.inputs[:count])
+        trouble = _trouble(session, _supplied(some)) if count else ""
+        if not trouble:
+            break
+        troubles.append(trouble)
+    else:
+        some = replace(bare, inputs=())
+    session.note("inputs", "; ".join(troubles))
+    return some.inputs
+
+
+def _supplied(bare: Observed) -> Plan:
+    return _plan(bare, canonical.supply(bare).steps)
+
+
+def _trouble(session: Session, plan: Plan) -> str:
+    """Why the workload cannot be done, or what the controller does then cannot be compared with; empty when it can."""
     try:
-        session.share(session.references.runs_of(supplied))
-        found = session.references.repeat(supplied)
-        trouble = reference_trouble(indexed(found[0], found))
+        session.share(session.references.runs_of(plan))
+        found = session.references.repeat(plan)
+        return reference_trouble(indexed(found[0], found))
     except Refused as err:
-        trouble = str(err)
-    session.note("inputs", trouble)
-    return not trouble
+        return str(err)
 
 
 async def _inputs(environment: Environment, sample: Manifest, before: Sequence[Manifest]) -> tuple[Input, ...]:
-    """What the sample needs that users take away and bring back, the first of it."""
-    some = inputs(sample, before)[:_MOST_INPUTS]
-    return tuple([Input(target_of(each), (await resource_type(each, environment.api)).name) for each in some])
+    """What the sample needs that users take away and bring back, the first of it. What is in no namespace is there for all
+    trials."""
+    kinds = [(each, await resource_type(each, environment.api)) for each in inputs(sample, before)]
+    some = [(each, kind) for each, kind in kinds if kind.namespaced][:_MOST_INPUTS]
+    return tuple(Input(target_of(each), kind.name, *edited(each)) for each, kind in some)
 
 
 def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, float]:

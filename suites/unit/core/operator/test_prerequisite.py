@@ -12,6 +12,7 @@ from staleproof.core.operator.prerequisite import (
     Documents,
     NoSuchPrimaryError,
     Placement,
+    edited,
     inputs,
     lacking,
     placement,
@@ -178,8 +179,19 @@ def test_what_a_primary_names_where_it_is_may_go_and_come_back() -> None:
         obj("ConfigMap", "far", "another"),
         obj("Service", "web"),
         obj("Issuer", "i", "mine", version="example.com/v1"),
+        obj("Issuer", "another", "mine", version="example.com/v1"),
     ]
-    assert [each["metadata"]["name"] for each in inputs(primary, given)] == ["s", "web"]
+    assert [each["metadata"]["name"] for each in inputs(primary, given)] == ["s", "web", "i"]
+
+
+def test_a_config_map_may_be_another_that_is_as_good() -> None:
+    def both(**data: str) -> list[Manifest]:
+        return [each.get("data", {}) for each in edited({**obj("ConfigMap", "c"), "data": data})]
+
+    assert both(mode="fast", connections="9") == [{"connections": "10"}, {"connections": "9"}]
+    assert both(file="a: 1\n") == [{"file": "a: 1\n\n"}, {"file": "a: 1\n"}]
+    assert both(mode="fast") == [{}, {}], "nobody knows what else there is"
+    assert edited({**obj("Secret", "s"), "data": {"n": "9"}}) == ({}, {})
 
 
 def test_what_is_where_the_primary_is_goes_into_the_trials_namespace() -> None:

@@ -284,12 +284,14 @@ def _steps(ways: Iterable[Sequence[_Done]]) -> tuple[Step, ...]:
 
 
 def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
-    """Those by which something live is taken away, the most kinds of it first; of a field one that takes away the same."""
-    first: dict[object, Edge] = {}
-    for each in edges:
-        if each.takes_away:
-            first.setdefault((each.move.path, each.takes_away), each)
-    return sorted(first.values(), key=lambda edge: -len(edge.takes_away))
+    """Those by which something live is taken away, the most kinds of it first. Of a field, and of the blocks around it, one that
+    takes away the same: the innermost."""
+    kept: list[Edge] = []
+    for each in sorted(edges, key=lambda edge: -len(edge.move.path)):
+        alike = (edge.move.path for edge in kept if edge.takes_away == each.takes_away)
+        if each.takes_away and not any(f"{path}.".startswith(f"{each.move.path}.") for path in alike):
+            kept.append(each)
+    return sorted(kept, key=lambda edge: (-len(edge.takes_away), edges.index(edge)))
 
 
 def _each_worst_first(observed: Observed) -> Iterator[tuple[Edge, Copy]]:

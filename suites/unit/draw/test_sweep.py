@@ -83,6 +83,17 @@ def test_of_a_field_one_move_that_takes_away_the_same_is_enough() -> None:
     }
 
 
+def test_of_a_block_and_what_is_in_it_the_innermost_that_takes_away_the_same_is_enough() -> None:
+    inner, other = (replace(EDGE, move=structs.replace(SWITCHED, path=f"spec.{path}")) for path in ("storage.size", "store"))
+    block = replace(EDGE, move=structs.replace(SWITCHED, path="spec.storage", kind="remove-block"))
+    worse = replace(block, goes=(*EDGE.goes, "secrets"))
+    for edges, count in (((block, inner, other), 2), ((worse, inner, other), 3)):
+        (plan, _) = restarts(*edges)
+        assert len(copies_in(plan)) == count
+        assert "spec.storage.size" in plan.title
+        assert ("spec.storage," in plan.title) is (count == 3)
+
+
 def test_no_controller_works_on_more_than_a_few_at_once() -> None:
     edges = [replace(EDGE, move=structs.replace(SWITCHED, path=f"spec.s{number}")) for number in range(WIDTH + 2)]
     assert [len(copies_in(plan)) for plan in restarts(*edges)] == [WIDTH, WIDTH, 2, 2]

@@ -17,6 +17,7 @@ from staleproof.core.plan.plan import Subject, WebhookServer
 from staleproof.drive.process.address import LOOPBACK, free_port
 from staleproof.drive.process.private import write_private
 from staleproof.drive.subject.controller import filled, words_of
+from staleproof.drive.subject.given_files import texts_of
 
 WEBHOOK_PORT, WEBHOOK_CERT_DIR = "{webhook_port}", "{webhook_cert_dir}"
 _CERTIFICATE, _KEY, _CA = _PAIR = "tls.crt", "tls.key", "ca.crt"
@@ -48,10 +49,15 @@ class Webhooks:
         ca = (self.folder / _CA).read_bytes()
         return [led_to(each, self.server, f"https://127.0.0.1:{self.reached}", ca) for each in manifests]
 
+    @property
+    def values(self) -> dict[str, str]:
+        """What stands for placeholders on this machine."""
+        return {WEBHOOK_PORT: str(self.port), WEBHOOK_CERT_DIR: str(self.folder)}
+
     def process(self, subject: Subject) -> Subject:
         """The subject as a process: what its manifests say of the folder in its container is said of this one."""
         folder = str(self.folder)
-        placed = filled(subject, {WEBHOOK_PORT: str(self.port), WEBHOOK_CERT_DIR: folder, self.server.cert_dir: folder})
+        placed = filled(subject, {**self.values, self.server.cert_dir: folder})
         if any(folder in word for word in words_of(placed)):
             return placed
         return replace(placed, declared={_TEMPORARY: folder, **placed.declared})
@@ -115,7 +121,7 @@ def webhooks_in(folder: Path, subject: Subject, *, is_private: bool = False) -> 
     theirs: many serve them wherever they run, and end if they find no certificate. Their port is a free one if the subject says
     where to put it, or else the one that its manifests say. `is_private`: the controller's ports are its own, and this one is
     published as a free one."""
-    words = words_of(subject)
+    words = (*words_of(subject), *texts_of(subject))
     asks_port, asks_pair = (any(each in word for word in words) for each in (WEBHOOK_PORT, WEBHOOK_CERT_DIR))
     server = subject.webhooks or (WebhookServer(services=()) if asks_port or asks_pair else None)
     if server is None:

@@ -6,7 +6,8 @@ controller reacts to. All the rest are prerequisites. So is, unless the user say
 that sample is the primary.
 
 Cluster-scoped ones are there once for all trials, under their own names. Namespaced ones are put into the trial's namespace, where
-the primary is; only one that is said to be in another namespace than the primary's stays there, and is there once.
+the primary is; only one that is said to be in another namespace than the primary's stays there, and is there once. Where the
+primary does not say its own, another is one that it mentions, or whose Namespace is given.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -202,7 +203,10 @@ def placement(
     applied = [step.object for step in in_parts(steps) if isinstance(step, Apply)]
     home = next((said for each in applied if (said := each["metadata"].get("namespace", ""))), "")
     said = {each["metadata"].get("namespace", "") for each in before} - {"", home or _DEFAULT}
-    elsewhere = {each for each in said if home or is_nowhere or any(mentions_namespace(one, each) for one in applied)}
+    made = {each["metadata"]["name"] for each in before if each["kind"] == "Namespace"}
+    elsewhere = {
+        each for each in said if home or is_nowhere or each in made or any(mentions_namespace(one, each) for one in applied)
+    }
     moved = (each for each in (*applied, *before) if each["metadata"].get("namespace", "") not in elsewhere)
     names = frozenset(each["metadata"]["name"] for each in moved)
     return Placement(namespace, home, names, frozenset(elsewhere), called or {}, is_shared=is_shared)

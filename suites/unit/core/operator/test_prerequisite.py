@@ -205,6 +205,11 @@ def test_what_is_said_to_be_elsewhere_stays_there() -> None:
     assert where(mentioned, obj("Secret", "a", "demo"), obj("Secret", "b", "system")) == ["trial", "system"]
 
 
+def test_what_is_in_a_namespace_that_is_given_stays_there() -> None:
+    system = obj("Namespace", "system")
+    assert where(widget(), system, obj("Secret", "a", "demo"), obj("Pool", "b", "system")) == ["", "trial", "system"]
+
+
 def test_what_a_primary_without_a_namespace_needs_is_where_it_is_said_to_be() -> None:
     source = widget(source={"name": "b"})  # in which namespace, only the controller knows
     given = SECRET, obj("Secret", "a", "default"), obj("Secret", "b", "system")

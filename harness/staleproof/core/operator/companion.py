@@ -49,6 +49,7 @@ ACTS: Mapping[str, Act] = {
     "daemonsets.apps": Act(("daemonset",), ("pods",)),
     "deployments.apps": Act(("deployment",), ("replicasets.apps",)),
     "jobs.batch": Act(("job", "ttl-after-finished"), ("pods",)),
+    "nodes": Act((KWOK, "node-lifecycle")),
     "persistentvolumeclaims": Act(
         ("persistentvolume-binder", "persistentvolume-protection", "persistentvolumeclaim-protection", PROVISIONER)
     ),

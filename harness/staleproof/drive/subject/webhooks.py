@@ -22,6 +22,8 @@ from staleproof.drive.subject.given_files import texts_of
 WEBHOOK_PORT, WEBHOOK_CERT_DIR = "{webhook_port}", "{webhook_cert_dir}"
 _CERTIFICATE, _KEY, _CA = _PAIR = "tls.crt", "tls.key", "ca.crt"
 _ADMISSIONS, _CONVERSIONS = "apiserver_admission_webhook_request_total{", "apiserver_conversion_webhook_request_total{"
+_OLM = {_CERTIFICATE: "apiserver.crt", _KEY: "apiserver.key"}
+"""What the Operator Lifecycle Manager calls them, in the same folder."""
 _TEMPORARY, _BELOW_IT = "TMPDIR", Path("k8s-webhook-server", "serving-certs")
 """Where controller-runtime looks for certificates unless it is told: below the folder for temporary files. They are there, too, so
 that TMPDIR may be the folder of the certificate."""
@@ -134,6 +136,8 @@ def webhooks_in(folder: Path, subject: Subject, *, is_private: bool = False) -> 
     write_private(folder / _KEY, issued.private_key_pem.bytes())
     for name in _PAIR:
         (folder / _BELOW_IT / name).symlink_to(folder.absolute() / name)
+    for name, another in _OLM.items():
+        (folder / another).symlink_to(folder.absolute() / name)
     port = free_port() if asks_port else server.port
     return Webhooks(server, port, folder, free_port() if is_private else port)
 

@@ -65,6 +65,10 @@ ACTS: Mapping[str, Act] = {
 """By what a controller may create: who would act on it in a real cluster."""
 
 
+IN_EVERY_NAMESPACE = frozenset({("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")})
+"""What a real cluster has in each namespace: whoever asks for one has beside it those who act on ServiceAccounts."""
+
+
 class CompanionError(ValueError):
     """There is no such companion; the message names those that there are."""
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 
+import msgspec
+
 from staleproof.core.fault import AnyFault
 from staleproof.core.plan.coverage import moments, occasions
 from staleproof.core.plan.plan import Plan
@@ -67,19 +69,26 @@ def _is_telling(plan: Plan) -> bool:
     )
 
 
-def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> Iterator[int]:
+def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float], *, references: int = 0) -> Iterator[int]:
     """The positions of the plans in the order in which they should be run when there may not be time for all.
 
     What tries a requirement with a fault is worth most when nothing before it did, and half as much with each that did; what counts
-    is the worth of each second. A sweep is worth as many plans as it has primaries.
+    is the worth of each second. A sweep is worth as many plans as it has primaries. `references`: so many runs without faults are
+    made before the first plan of a workload, and serve all others of it.
     """
     tried: Counter[tuple[str, ...]] = Counter()
     known = [(_cells(plan), _details(plan)) for plan in plans]
     costs = [max(each, LEAST_PLAN_SECONDS) / _primaries(plan) for plan, each in zip(plans, seconds, strict=True)]
+    workloads, begun = [_workload(plan) for plan in plans], set[bytes]()
+
+    def cost(number: int) -> float:
+        return costs[number] * (1 if workloads[number] in begun else 1 + references)
+
     left = list(range(len(plans)))
     while left:
-        best = max(left, key=lambda number: _worth(*known[number], tried) / costs[number])
+        best = max(left, key=lambda number: _worth(*known[number], tried) / cost(number))
         left.remove(best)
+        begun.add(workloads[best])
         tried.update(known[best][0] | known[best][1])
         yield best
 
@@ -87,6 +96,11 @@ def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float]) -> Iter
 def _worth(cells: Cells, details: Cells, tried: Counter[tuple[str, ...]]) -> float:
     """The same in every process: sums of floats that are exact do not depend on the order of a set."""
     return fsum(0.5 ** tried[cell] for cell in cells) + _DETAIL * fsum(0.5 ** tried[detail] for detail in details)
+
+
+def _workload(plan: Plan) -> bytes:
+    """Plans that have the same share their references."""
+    return msgspec.json.encode((plan.reference.steps, plan.before), order="sorted")
 
 
 def _primaries(plan: Plan) -> int:

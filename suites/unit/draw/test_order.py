@@ -78,6 +78,15 @@ def test_the_worth_of_a_second_counts() -> None:
     assert list(most_valuable_first(plans, [1.0, 1.0])) == [0, 1]
 
 
+def test_plans_of_one_workload_share_what_is_run_without_faults_before_the_first_of_them() -> None:
+    first, third = plan(HELD, aims=("a",)), plan(PAST, aims=("c",))
+    second = plan(Refuse(), steps=(APPEAR,), aims=("b",))
+    plans = [first, second, third]
+    assert list(most_valuable_first(plans, [1.0] * 3)) == [0, 1, 2]
+    assert list(most_valuable_first(plans, [1.0] * 3, references=2)) == [0, 2, 1]
+    assert list(most_valuable_first(plans, [1.0, 1.0, 4.0], references=2)) == [0, 1, 2], "it is worth what it costs"
+
+
 def test_a_sweep_comes_before_as_many_plans_as_it_has_primaries() -> None:
     sweep = plan(PastSnapshot(resource=WIDGETS), steps=(Together(steps=(APPEAR,) * 8), TOUCH), aims=("no-time-travel",))
     other = plan(HoldStream(resource=PODS), aims=("no-time-travel",))

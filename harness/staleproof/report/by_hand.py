@@ -1,0 +1,220 @@
+"""A finding as text for the controller's issue tracker: what happened, and how to see it with kubectl, curl and `staleproof proxy`.
+
+What is done is the plan, step by step; the proxy is given the faults beforehand, and opens them by the numbers of steps. What is
+done to the controller's process is for whoever follows: the proxy has no hand on it.
+"""
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import yaml
+
+from staleproof.checks.catalog import BY_SLUG
+from staleproof.checks.story.narrative import Story
+from staleproof.core.fault import AnyFault, Kill, Pause, Restart
+from staleproof.core.history.history import History
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.masking import SECRET
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import (
+    Apply,
+    Delete,
+    Edit,
+    Heartbeat,
+    Lull,
+    Patch,
+    PatchStatus,
+    Recreate,
+    Remove,
+    Rest,
+    Restore,
+    Resync,
+    Step,
+    Touch,
+    describe,
+    parts,
+)
+
+_NAMESPACE = "by-hand"
+_TOUCHED = 'touched="$(date +%s%N)"'
+_CONTROL = "127.0.0.1:8099"
+_FUNCTIONS = f"""\
+control() {{ curl -fsS -H "Authorization: Bearer $(cat control.token)" -X "$1" -d "$3" http://{_CONTROL}/v1/"$2"; echo; }}
+step() {{ # the API server's revision now lets a later fault show this moment
+  revision=$(kubectl get --raw '/api/v1/namespaces?limit=1' | grep -o '"resourceVersion":"[0-9]*"' | head -n 1 | tr -dc 0-9)
+  control POST step "{{\\"step\\": $1, \\"revision\\": $revision}}"
+}}
+rest() {{ sleep "${{REST:-5}}"; }} # until the controller has nothing left to do"""
+
+
+def by_hand(history: History, stories: Sequence[Story]) -> str:
+    """Markdown. `stories`: those of the trial's findings, the worst first; without any it only says how to do the plan."""
+    plan, told = history.header.plan, [line for story in stories for line in _story(story)]
+    title = stories[0].headline if stories else plan.title or plan.scenario
+    where = ", ".join(
+        f"{name} {history.header.environment[name]}" for name in ("kubernetes", "staleproof") if name in history.header.environment
+    )
+    return "\n".join(
+        [f"# {title}", "", *told, "## How to see it", "", *_preparation(plan, where), *_script(plan), *_outlook(stories)]
+    )
+
+
+def _story(story: Story) -> Iterator[str]:
+    requirement = BY_SLUG[story.requirement]
+    yield f"{requirement.must} ({story.requirement}; {requirement.source})"
+    yield ""
+    if story.summary:
+        yield f"**{story.summary}**"
+        yield ""
+    yield "```"
+    yield from (f"{at:8.3f} s  {line}" for at, line in story.lines)
+    yield "```"
+    yield ""
+    yield f"Remedy: {story.remedy}"
+    yield ""
+
+
+def _preparation(plan: Plan, where: str) -> Iterator[str]:
+    """What is there before the first step."""
+    yield f"Seen with {where}, in a cluster for tests: `staleproof control-plane start` starts one." if where else ""
+    yield ""
+    yield "1. Apply the controller's CustomResourceDefinitions, and whatever it is installed with."
+    needed = [_named(each) for each in plan.before if not _is_known(each)]
+    yield f"2. `kubectl create namespace {_NAMESPACE}`" + (
+        f", and put there what the sample needs: {', '.join(needed)}." if needed else "."
+    )
+    yield "3. Put a proxy before the API server:"
+    yield ""
+    yield (
+        f'       staleproof proxy --kubeconfig "$HOME/.kube/config" --control {_CONTROL} --token-file control.token '
+        "--client-kubeconfig through-proxy.yaml &"
+    )
+    yield ""
+    command = shlex.join(plan.controller.command) if plan.controller is not None and plan.controller.command else "it"
+    yield f"4. Start the controller with `through-proxy.yaml` as its kubeconfig (`{command}`), and no other instance of it."
+    yield "5. Run this (bash):"
+    yield ""
+
+
+def _is_known(manifest: Manifest) -> bool:
+    """Whether it is all there: of a Secret the contents are not, and of what is not stored beside the plan there is a digest."""
+    return "kind" in manifest and manifest["kind"] != SECRET
+
+
+def _named(manifest: Manifest) -> str:
+    return f"{manifest['kind']}/{manifest['metadata']['name']}" if "kind" in manifest else "what the plan has a digest of"
+
+
+def _script(plan: Plan) -> Iterator[str]:
+    proxied = [fault for fault in plan.faults if not fault.needs_runner]
+    body = msgspec.json.encode({"faults": proxied, "namespace": _NAMESPACE, "contract": plan.contract}).decode()
+    yield "```bash"
+    yield "set -eu"
+    yield _FUNCTIONS
+    yield ""
+    for each in filter(_is_known, plan.before):
+        yield from _apply(each)
+    yield f"control PUT plan {shlex.quote(body)}"
+    for number, step in enumerate(plan.steps, 1):
+        yield ""
+        yield f"step {number} # {describe(step)}"
+        yield from (
+            f"echo {shlex.quote(each)}; read -r" for fault in plan.faults for each in _process(fault, number, len(plan.steps))
+        )
+        for part in parts(step):
+            yield from _commands(part)
+        yield "rest"
+    yield ""
+    yield "control POST release '{}' # whatever is still held leaves"
+    yield "rest"
+    yield "```"
+    yield ""
+
+
+def _process(fault: AnyFault, number: int, last: int) -> Iterator[str]:
+    """What the reader does to the controller's process before a step, in words."""
+    begins, ends = fault.window.from_step, fault.window.until_step or last + 1
+    match fault:
+        case Restart(stays_down=down) if number == begins:
+            how = "Ask the controller to stop" if fault.gently else "Kill the controller"
+            yield f"{how}{'.' if down else ', and start it again.'} Then press Enter."
+        case Kill() if number == begins:
+            what = f"its {fault.verb}{'' if fault.resource == '*' else f' of {fault.resource}'}"
+            nth = "" if fault.nth == 1 else f" number {fault.nth}"
+            yield f"In this step: kill the controller right {fault.moment} {what}{nth}, and start it again. Press Enter to go on."
+        case Pause() if number == begins:
+            yield "Stop the controller's process (kill -STOP). Then press Enter."
+    if number == ends and isinstance(fault, Restart | Kill) and fault.stays_down:
+        yield "Start the controller again. Then press Enter."
+    if number == ends and isinstance(fault, Pause):
+        yield "Let the controller go on (kill -CONT). Then press Enter."
+
+
+def _commands(step: Step) -> Iterator[str]:
+    """What does a part of a step."""
+    match step:
+        case Apply(object=manifest):
+            yield from _apply(manifest)
+        case Patch(target=target, patch=patch) | PatchStatus(target=target, patch=patch):
+            how = " --subresource status" if isinstance(step, PatchStatus) else ""
+            yield f"kubectl patch -n {_NAMESPACE} {_of(target)} --type merge{how} --patch {_json(patch)}"
+        case Touch() | Lull():
+            yield from (f"kubectl annotate -n {_NAMESPACE} --overwrite {_of(target)} {_TOUCHED}" for target in step.touches)
+        case Delete(target=target):
+            yield f"kubectl delete -n {_NAMESPACE} --wait=false {_of(target)}"
+        case Remove() | Recreate() | Edit() | Heartbeat():
+            yield from _to_child(step)
+        case _:
+            yield from _besides(step)
+
+
+def _besides(step: Step) -> Iterator[str]:
+    match step:
+        case Restore(target=target):
+            yield f"# apply {target.kind}/{target.name} again, as it was"
+        case Resync(resource=resource):
+            yield f"control POST sever {_json({'resource': resource})}"
+        case Rest(seconds=seconds):
+            yield f"sleep {seconds:g}"
+
+
+def _apply(manifest: Manifest) -> Iterator[str]:
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "namespace"}
+    yield f"kubectl apply -n {_NAMESPACE} -f - <<'END'"
+    yield yaml.safe_dump({**manifest, "metadata": metadata}, sort_keys=False).rstrip()
+    yield "END"
+
+
+def _to_child(step: Remove | Recreate | Edit | Heartbeat) -> Iterator[str]:
+    """Children are counted from the oldest, or backwards from the youngest."""
+    nth = f"sed -n {step.nth}p" if step.nth > 0 else f"tail -n {-step.nth} | head -n 1"
+    yield f"child=$(kubectl get -n {_NAMESPACE} {step.resource} --sort-by=.metadata.creationTimestamp -o name | {nth})"
+    match step:
+        case Remove():
+            yield f'kubectl delete -n {_NAMESPACE} --wait=false "$child"'
+        case Recreate(foreign=foreign):
+            whose = " without its owner" if foreign else ""
+            yield f'kubectl get -n {_NAMESPACE} "$child" -o yaml > child.yaml # then delete it, and create the same again{whose}'
+        case Edit(patch=patch):
+            yield f'kubectl patch -n {_NAMESPACE} "$child" --type merge --patch {_json(patch)}'
+        case Heartbeat():
+            yield f'kubectl annotate -n {_NAMESPACE} --overwrite "$child" {_TOUCHED}'
+
+
+def _outlook(stories: Sequence[Story]) -> Iterator[str]:
+    """What to see, and what tells it from what the controller does anyhow."""
+    if stories:
+        yield f"Look for: {stories[0].headline}."
+        yield ""
+    yield "Without the `control PUT plan` line, the same is what the controller does without any fault."
+
+
+def _of(target: Target) -> str:
+    """The kind with its group, as kubectl takes it."""
+    group, _, version = target.api_version.rpartition("/")
+    return shlex.quote(f"{target.kind}.{version}.{group}/{target.name}" if group else f"{target.kind.lower()}/{target.name}")
+
+
+def _json(value: object) -> str:
+    return shlex.quote(msgspec.json.encode(value).decode())

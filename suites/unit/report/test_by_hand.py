@@ -1,0 +1,111 @@
+"""What is sent to a controller's maintainers: what happened, and a script that bash can read."""
+
+import gzip
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from staleproof.checks.judge import judge
+from staleproof.checks.story.narrative import stories
+from staleproof.core.fault import AnyFault, HoldStream, Kill, Pause, Restart, Window
+from staleproof.core.history.history import Header, History, decode
+from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Restore, Resync, Step, Touch
+from staleproof.report.by_hand import by_hand
+
+from ..judged import HISTORIES
+
+MUTANTS = sorted((HISTORIES / "mutants").glob("*.jsonl.gz"))
+WIDGET = {
+    "apiVersion": "example.com/v1",
+    "kind": "Widget",
+    "metadata": {"name": "w", "namespace": "shop"},
+    "spec": {"title": "it's"},
+}
+TARGET = Target("example.com/v1", "Widget", "w")
+
+
+def script(text: str) -> str:
+    found = re.search(r"^```bash\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+def of(*steps: Step, faults: tuple[AnyFault, ...] = (), before: tuple[Manifest, ...] = ()) -> str:
+    """The script of a plan of which nothing is known but what it says."""
+    header = Header(plan=Plan(scenario="x", steps=steps, faults=faults, before=before), namespace="n")
+    return script(by_hand(History(header, ()), ()))
+
+
+def reads(text: str) -> str:
+    """What bash says of it; empty: it can read it."""
+    return subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False).stderr
+
+
+@pytest.mark.io
+@pytest.mark.parametrize("path", MUTANTS, ids=lambda path: path.name.removesuffix(".jsonl.gz"))
+def test_of_each_finding_there_is_a_script(path: Path) -> None:
+    history = decode(gzip.decompress(path.read_bytes()))
+    told = stories(judge(history), history)
+    text = by_hand(history, told)
+    assert text.startswith(f"# {told[0].headline}\n")
+    assert reads(script(text)) == ""
+    assert script(text).count("\nstep ") == len(history.header.plan.steps)
+
+
+@pytest.mark.io
+def test_steps_are_what_kubectl_does() -> None:
+    done = of(
+        Apply(object=WIDGET),
+        Patch(target=TARGET, patch={"spec": {"title": "it's"}}),
+        Touch(target=TARGET),
+        Delete(target=TARGET),
+        Edit(resource="pods", nth=-1, patch={"spec": {}}),
+        Remove(resource="pods", nth=2),
+        Heartbeat(resource="pods"),
+        Recreate(resource="pods"),
+        Resync(resource="pods"),
+        Restore(target=Target("v1", "Secret", "s")),
+        Rest(seconds=2.0),
+    )
+    assert reads(done) == ""
+    assert "namespace: shop" not in done, "it is made where kubectl is told to"
+    for line in (
+        "kubectl patch -n by-hand Widget.v1.example.com/w --type merge --patch ",
+        "kubectl delete -n by-hand --wait=false Widget.v1.example.com/w",
+        "--sort-by=.metadata.creationTimestamp -o name | tail -n 1 | head -n 1)",
+        "--sort-by=.metadata.creationTimestamp -o name | sed -n 2p)",
+        'control POST sever \'{"resource":"pods"}\'',
+        "# apply Secret/s again, as it was",
+        "sleep 2",
+    ):
+        assert line in done
+
+
+def test_what_is_done_to_the_process_is_told_and_not_sent_to_the_proxy() -> None:
+    down = Restart(window=Window(2, 3), stays_down=True)
+    steps = (Apply(object=WIDGET), Touch(target=TARGET), Touch(target=TARGET))
+    done = of(*steps, faults=(HoldStream(resource="pods"), down, Kill(resource="pods", nth=2), Pause(window=Window(3))))
+    (plan,) = (line for line in done.splitlines() if line.startswith("control PUT plan"))
+    assert plan.count('"fault"') == 1
+    told = [line for line in done.splitlines() if line.startswith("echo")]
+    assert [line.split(";")[0] for line in told] == [
+        "echo 'In this step: kill the controller right after its create of pods number 2, and start it again. "
+        "Press Enter to go on.'",
+        "echo 'Kill the controller. Then press Enter.'",
+        "echo 'Start the controller again. Then press Enter.'",
+        "echo 'Stop the controller'\"'\"'s process (kill -STOP). Then press Enter.'",
+    ]
+
+
+def test_what_the_sample_needs_is_applied_unless_its_contents_are_not_known() -> None:
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"n": "3"}}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "masked"}}
+    header = Header(plan=Plan(scenario="x", steps=(Apply(object=WIDGET),), before=(settings, secret)), namespace="n")
+    text = by_hand(History(header, ()), ())
+    assert "put there what the sample needs: Secret/s." in text
+    assert "kind: ConfigMap" in script(text)
+    assert "masked" not in text

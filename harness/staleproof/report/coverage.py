@@ -20,6 +20,8 @@ from staleproof.report.model import Report, TrialReport, overall, reason, scored
 
 LIVE_MOVES = "passed on"
 """Under this name a report's environment has the fields that the controller passes on, as paths."""
+SUSPECTED = "suspected in the sweep"
+"""With this and the sweep's name begin the names under which a report's environment has what was suspected and not seen alone."""
 _MOST_NAMES = 5
 _OPTIONS = {
     "DropBookmarks": "--staleproof-profile slow",

@@ -14,7 +14,7 @@ from staleproof.core.history.request import not_allowed
 from staleproof.core.history.time_breakdown import Spent
 from staleproof.core.operator.companion import COMPANIONS_FOR, WITHOUT
 from staleproof.core.wording import plural, some
-from staleproof.report.coverage import missed, more_minutes, reach
+from staleproof.report.coverage import SUSPECTED, missed, more_minutes, reach
 from staleproof.report.model import (
     EndedSearch,
     FaultReport,
@@ -67,6 +67,7 @@ def table(report: Report) -> Group:
         notes.append(Text(f"without any fault, so not scored: it kept {more}", style="yellow"))
     notes += _samples(report)
     notes += [
+        *_suspected(report),
         *_rights(report),
         *_costs(report),
         _time(report),
@@ -76,6 +77,13 @@ def table(report: Report) -> Group:
     ]
     missing = [*_left_out(report), *_ended(report)]
     return Group(made, "", *_findings(report), *notes, *missing, *_silent(report), *_provisional(report), *_apart(report))
+
+
+def _suspected(report: Report) -> Iterator[Text]:
+    """What a sweep showed and no run of one primary alone: no finding, and not passed."""
+    for name, told in report.environment.items():
+        if name.startswith(SUSPECTED):
+            yield Text(f"{name}: {told}", style="yellow")
 
 
 def _rights(report: Report) -> Iterator[Text]:

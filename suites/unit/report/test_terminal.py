@@ -11,6 +11,7 @@ from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.ends.convergence import ONLY_STATUS
 from staleproof.checks.rules.reports import NO_GENERATION
 from staleproof.checks.rules.surplus import NONE_LEFT
+from staleproof.report.coverage import SUSPECTED
 from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict, Word
 from staleproof.report.terminal import sentence, table
 
@@ -100,6 +101,13 @@ def test_what_a_controller_gives_no_occasion_for_is_not_asked_for(slug: str, why
     more = aims(report(*trials), slug, FIRST)
     assert sentence(msgspec.structs.replace(without, wanted=(slug, FIRST))).startswith("passed: ")
     assert not sentence(msgspec.structs.replace(more, wanted=(slug, FIRST))).startswith("passed: "), "one plan says another reason"
+
+
+def test_what_a_sweep_suspects_and_no_run_alone_shows_is_told() -> None:
+    name = f"{SUSPECTED} 007, and not seen alone"
+    of = report(PASSED)
+    shown = lines(msgspec.structs.replace(of, environment={**of.environment, name: "cleans-up: it is left over"}), width=300)
+    assert f"{name}: cleans-up: it is left over" in shown
 
 
 def test_what_could_not_be_carried_out_is_told_once() -> None:

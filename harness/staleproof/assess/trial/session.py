@@ -44,6 +44,7 @@ from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.run import Patience, TrialSpec, run_trial
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import OutOfTime
+from staleproof.report.coverage import SUSPECTED
 
 _TRIALS = "trials"
 
@@ -143,7 +144,7 @@ class Session(Worker):
             return replace(doubted[0], again=SUSPECT)
         if is_open:
             return replace(sweep, verdicts=unconfirmed(sweep.verdicts), is_unconfirmed=True)
-        self.note(f"suspected in the sweep {sweep.name}, and not seen alone", in_words(sweep))
+        self.note(f"{SUSPECTED} {sweep.name}, and not seen alone", in_words(sweep))
         return replace(sweep, verdicts=without_suspects(sweep.verdicts))
 
     def _late(self, first: Result) -> Result:

@@ -9,12 +9,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from staleproof.checks.but_for import in_calm
-from staleproof.checks.deeds.children import acted_on_more, done_in_all
+from staleproof.checks.deeds.children import done_in_all
 from staleproof.checks.ends.hull import ends_with_more
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.object_history import Incarnation
+from staleproof.checks.facts.object_history import Incarnation, OwnVerb
 from staleproof.checks.facts.own_writes import (
-    OwnVerb,
     is_inherited,
     own_children,
     own_creates,
@@ -24,7 +23,7 @@ from staleproof.checks.facts.own_writes import (
     unheard_deletes,
     unseen_children,
 )
-from staleproof.checks.facts.primary_view import primary_view
+from staleproof.checks.facts.primary_view import acted_on_more, primary_view
 from staleproof.checks.facts.recreations import recreations
 from staleproof.checks.facts.witnesses import context, inherited
 from staleproof.checks.facts.wording import listing, short_name, span

@@ -18,7 +18,7 @@ from staleproof.checks.ends.convergence import converged, differences, unneeded
 from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
 from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.trial import Trial, fact, indexed
+from staleproof.checks.trial import Trial, fact, indexed, with_references
 from staleproof.checks.verdict import MAY_HEAL, Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion, Verdict
 from staleproof.core.fault import AnyFault
 from staleproof.core.fault.effects import EFFECTS
@@ -44,7 +44,7 @@ def judge(
     was seen and cannot be relied on is inconclusive: the controller worked past the proxy, what the proxy showed is not what a
     watch shows, a rule crashed.
     """
-    trial = indexed(history, history.references if references is None else references)
+    trial = with_references(history) if references is None else indexed(history, references)
     return with_causes(trial, [(each, _with_wait(_verdict(each, trial), trial)) for each in requirements])
 
 

@@ -297,6 +297,11 @@ def indexed(history: History, references: Sequence[History] = ()) -> Trial:
     return _kept(_trials, key, _TRIALS, lambda: Trial(history, references))
 
 
+def with_references(history: History) -> Trial:
+    """The same beside the references that the history has."""
+    return indexed(history, history.references)
+
+
 def _reference(history: History, references: Sequence[History], beside: Trial) -> Trial:
     """A reference of a trial. What is known of it follows from its history and from the references beside it, so trials that have
     the same ones share them."""

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from staleproof.checks.but_for import in_references
 from staleproof.checks.facts.roles import Role
@@ -27,16 +27,6 @@ from staleproof.core.operator.ownership import owner_of
 from staleproof.core.plan.manifest import Manifest
 
 _FINALIZERS = ("metadata.finalizers", "metadata.finalizers#", "metadata.finalizers[]")
-
-
-class Compared(Protocol):
-    """What of an end is compared with the references'."""
-
-    def counts(self, role: Role) -> bool:
-        """Whether the number of objects of a role is."""
-
-    def has(self, resource: str, path: str) -> bool:
-        """Whether this field of such objects is."""
 
 
 class Counted(NamedTuple):

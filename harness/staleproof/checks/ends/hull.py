@@ -21,11 +21,11 @@ but not what it is like.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from staleproof.checks.but_for import in_calm, in_references
-from staleproof.checks.ends.footprint import Compared
 from staleproof.checks.ends.totals import Range, Total, in_words, ranges, totals
-from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
+from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
 from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
@@ -47,6 +47,16 @@ Values = Mapping[str, object]
 """By their repr."""
 Orders = Mapping[str, Hashable]
 """By path of a list: what is in it, in whatever order."""
+
+
+class Compared(Protocol):
+    """What of an end is compared with the references'."""
+
+    def counts(self, role: Role) -> bool:
+        """Whether the number of objects of a role is."""
+
+    def has(self, resource: str, path: str) -> bool:
+        """Whether this field of such objects is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +238,7 @@ def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> boo
 
 def _of_role(run: Trial, role: Role, trial: Trial, *, until: int | None = None) -> Sequence[Flat]:
     """What there is of a role before a position in a run, be it the trial or one of its references."""
-    state = without_garbage(final_objects(run, until=until), namespaced_kinds(trial))
-    return group(state, run.namespace, names(trial)).get(role, ())
+    return group(lasting_objects(run, until=until), run.namespace, names(trial)).get(role, ())
 
 
 def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:
@@ -247,6 +256,18 @@ def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, 
         (each.resource, _as_released(each.object) if each.uid in released and owner_of(each.object) is None else each.object)
         for each in there
     ]
+
+
+def lasting_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:
+    """The same without what a garbage collector would take."""
+    return without_garbage(final_objects(trial, until=until), namespaced_kinds(trial))
+
+
+@fact
+def namespaced_kinds(trial: Trial) -> frozenset[str]:
+    """The kinds of all that was ever in the namespace of a fault-free run."""
+    kinds = in_references(trial.beside, lambda run: {str(commit.entry.object.get("kind")) for commit in run.commits})
+    return frozenset[str]().union(*kinds)
 
 
 @fact

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.checks.but_for import in_alike, in_calm, in_references
-from staleproof.checks.ends.hull import final_objects
+from staleproof.checks.ends.hull import lasting_objects
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
@@ -150,6 +149,5 @@ def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
 
 def _lasting(trial: Trial, until: int | None) -> set[str]:
     """uids of what was there before a position and would not go by itself."""
-    there = without_garbage(final_objects(trial, until=until), namespaced_kinds(trial))
-    metadata = [obj["metadata"] for _, obj in there]
+    metadata = [obj["metadata"] for _, obj in lasting_objects(trial, until=until)]
     return {str(each["uid"]) for each in metadata if "deletionTimestamp" not in each or each.get("finalizers")}

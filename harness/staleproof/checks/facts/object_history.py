@@ -7,6 +7,7 @@ trial's to say (`Trial.commits`); a delete of what somebody else had deleted bef
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from staleproof.checks.facts.roles import Named, Names, Role, gone, learn_names, owner_labels
 from staleproof.checks.trial import Trial, fact
@@ -14,6 +15,8 @@ from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, is_create
 from staleproof.core.operator.ownership import owner_of
 
+OwnVerb = Literal["create", "delete"]
+"""What begins an object, and what ends it."""
 _Counts = dict[Role, dict[int, int]]
 """By role and position."""
 BEYOND = 2**63 - 1

@@ -8,9 +8,8 @@ own writes that were answered before its decision began (`reconcile_epochs`); no
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
-from staleproof.checks.facts.object_history import Incarnation, creations, deletions, is_bare, object_history
+from staleproof.checks.facts.object_history import Incarnation, OwnVerb, creations, deletions, is_bare, object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
@@ -18,8 +17,6 @@ from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Answered
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import is_executed, uid_of
-
-OwnVerb = Literal["create", "delete"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +137,7 @@ def unheard_creates(trial: Trial, *, before: int) -> dict[int, Incarnation]:
         answered: child
         for answered, child in _lost_by_life(trial, creations(trial), before)
         if child.is_live(before=before)
-        and (not seen.of(child.uid).is_known or epochs.is_same(child, since=answered, before=before))
+        and (not seen.of(child.uid).is_known or epochs.is_same(child.owner_uid, child.resource, since=answered, before=before))
     }
 
 
@@ -151,7 +148,10 @@ def unheard_deletes(trial: Trial, *, before: int) -> dict[int, Incarnation]:
         answered: child
         for answered, child in _lost_by_life(trial, deletions(trial), before)
         if child.is_gone(before=before)
-        and (not seen.of(child.uid).has_seen(child.delete_revision) or epochs.is_same(child, since=answered, before=before))
+        and (
+            not seen.of(child.uid).has_seen(child.delete_revision)
+            or epochs.is_same(child.owner_uid, child.resource, since=answered, before=before)
+        )
     }
 
 

@@ -8,14 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from staleproof.checks.but_for import most_often, unheard_of
-from staleproof.checks.deeds.children import acted_on_more
 from staleproof.checks.deeds.conflicts import Conflict, conflicts, hidden_updates
 from staleproof.checks.deeds.foreign_writes import foreign_writes
 from staleproof.checks.deeds.overwrites import Overwrite, blind_puts, changes_by_others, knows_change, overwrites
 from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.facts.primary_view import primary_view
+from staleproof.checks.facts.primary_view import acted_on_more, primary_view
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name, short_name, span, told_apart
 from staleproof.checks.requirement import HIDDEN, LATE, RESTARTS, SEED, Requirement

@@ -28,7 +28,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.checks.view.selections import Selections, selections
+from staleproof.checks.view.selections import Selections
 from staleproof.checks.view.timeline import Timeline
 from staleproof.core.history.entry import (
     Answered,
@@ -446,9 +446,9 @@ class View:
 def lives(trial: Trial) -> Sequence[Life]:
     """What came before the first start, and each life of the controller under test: the client that was first heard of."""
     controller = next((client for entry in trial.entries if (client := _client(trial, entry))), "")
-    found = []
+    truth, found = Selections((commit.entry for commit in trial.commits), trial.namespace), []
     for since, until in pairwise([0, *trial.starts, len(trial.entries)]):
-        life = Life(selections(trial))
+        life = Life(truth)
         for index in range(since, until):
             entry = trial.entries[index]
             if type(entry) in _STEPS and _client(trial, entry) == controller:

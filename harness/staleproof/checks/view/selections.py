@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
-from staleproof.checks.trial import Trial, fact
 from staleproof.core.history.entry import Committed
 from staleproof.core.operator.selector import fits
 
@@ -54,8 +53,3 @@ class Selections:
         states = self._states.get(uid, [])
         place = bisect_right(states, revision, key=lambda state: state.revision)
         return states[place - 1] if place else None
-
-
-@fact
-def selections(trial: Trial) -> Selections:
-    return Selections((commit.entry for commit in trial.commits), trial.namespace)

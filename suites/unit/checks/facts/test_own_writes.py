@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
+from staleproof.checks.facts.object_history import Incarnation, OwnVerb, creations, deletions, object_history
 from staleproof.checks.facts.own_writes import (
-    OwnVerb,
     group_of,
     is_inherited,
     lost_writes,

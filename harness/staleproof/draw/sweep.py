@@ -200,7 +200,9 @@ def made_anew_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Kill it at the first write of the way back, and at the first one to what the move takes away: one primary, no sweep, because
     the number of a write is one primary's. Of the edges that do most harm."""
-    some = list(_each_worst_first(observed))
+    # Each with the primary that it has in a sweep, so that the runs without faults are those of a suspect that is run alone.
+    swept = [(edges, copies(observed, [each.move for each in edges])) for edges in chunks(_worst_first(observed.edges))]
+    some = [pair for edges, made in swept for pair in zip(edges, made, strict=True)]
     return (
         Draft(
             f"kill it at a write{'' if about == ANY else f' to {about}'} when {edge.move.path} ({edge.move.kind}) is moved back",
@@ -244,14 +246,10 @@ def copies_in(plan: Plan) -> list[str]:
 
 def alone(plan: Plan, name: str) -> Plan:
     """A sweep with this primary only: the same steps, the same faults."""
-    made = (step if isinstance(step, Rest) else _only(step, name) for step in plan.steps)
+    own = ([part for part in parts(step) if isinstance(part, _Done) and _name(part) == name] for step in plan.steps)
+    made = (step if isinstance(step, Rest) else at_once(done) for step, done in zip(plan.steps, own, strict=True))
     steps = tuple(step for step in made if step is not None)
     return replace(plan, title=f"{plan.title}; {name} alone", steps=steps)
-
-
-def _only(step: Step, name: str) -> Step | None:
-    """What the step does to this primary; None: nothing."""
-    return at_once(part for part in parts(step) if isinstance(part, _Done) and _name(part) == name)
 
 
 def mentioned(names: Collection[str], text: str) -> list[str]:
@@ -279,12 +277,6 @@ def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
         if each.takes_away:
             first.setdefault((each.move.path, each.takes_away), each)
     return sorted(first.values(), key=lambda edge: -len(edge.takes_away))
-
-
-def _each_worst_first(observed: Observed) -> Iterator[tuple[Edge, Copy]]:
-    """Each with the primary that it has in a sweep, so that the runs without faults are those of a suspect that is run alone."""
-    for edges in chunks(_worst_first(observed.edges)):
-        yield from zip(edges, copies(observed, [each.move for each in edges]), strict=True)
 
 
 def _about(edges: Sequence[Edge]) -> str:

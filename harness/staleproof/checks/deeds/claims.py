@@ -10,7 +10,6 @@ have been: a doubt must never become an accusation.
 """
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -20,6 +19,7 @@ from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.view.life import Known, lives, view
+from staleproof.core.grouping import grouped
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, uid_of
 from staleproof.core.plan.manifest import Manifest
@@ -132,12 +132,9 @@ def acted_on_children(trial: Trial, of: Incarnation, *, after: int, before: int)
 @fact
 def _written_children(trial: Trial) -> Mapping[str, Sequence[int]]:
     """By the uid of an owner, where the controller asked for the writes to its children that succeeded."""
-    objects, found = object_history(trial).objects, defaultdict[str, list[int]](list)
-    for request in trial.work:
-        child = objects.get(uid_of(request))
-        if request.succeeded and child is not None:
-            found[child.owner_uid].append(request.index)
-    return found
+    objects = object_history(trial).objects
+    wrote = ((request.index, objects.get(uid_of(request))) for request in trial.work if request.succeeded)
+    return grouped((child.owner_uid, index) for index, child in wrote if child is not None)
 
 
 def asked_on_others(trial: Trial, of: Incarnation, *, after: int, before: int) -> bool:

@@ -31,6 +31,7 @@ from staleproof.checks.facts.revisions import unnumbered, without_past_claims, w
 from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
 from staleproof.checks.facts.wording import owner_name, told_apart
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 from staleproof.core.history.change import moved
 from staleproof.core.history.entry import Committed
 from staleproof.core.history.flatten import Flat, flatten, without_items
@@ -152,7 +153,8 @@ class Baseline:
             kind = str(found.get("kind") or role.resource).lower()
             shown, right = _compared(value, list(wanted.values())[:3])
             what = f"the number of {path[:-1]}" if path.endswith("#") else path
-            text = f"{_title(role, kind)}: {what} is {shown}, fault-free runs ended with {right}"
+            title = f"{kind} of {owner_name(role.owner)}" if role.owner else f"{kind}/{role.stem}" if role.stem else kind
+            text = f"{title}: {what} is {shown}, fault-free runs ended with {right}"
             return Difference(text, path in self.shaky.get(role, ()))
         return None
 
@@ -223,9 +225,7 @@ def _values(objects: Iterable[Flat], path: str) -> list[object]:
 @fact
 def _unstable(trial: Trial) -> Mapping[Role, frozenset[str]]:
     """What the run has shown to be unstable, by role."""
-    found: dict[Role, set[str]] = defaultdict(set)
-    for each in trial.history.header.unstable:
-        found[Role(each.owner, each.resource, each.stem)].add(each.path)
+    found = grouped((Role(each.owner, each.resource, each.stem), each.path) for each in trial.history.header.unstable)
     return {role: frozenset(paths) for role, paths in found.items()}
 
 
@@ -347,7 +347,3 @@ def _miscounted(role: Role, kind: str, found: int, counts: Sequence[int]) -> str
         return f"{kind}/{role.stem} {there}, fault-free runs ended {without}"
     of = f" of {owner_name(role.owner)}" if role.owner else f" named {role.stem}" if role.stem else ""
     return f"{plural(found, kind)}{of}, fault-free runs ended with {least if least == most else f'{least} to {most}'}"
-
-
-def _title(role: Role, kind: str) -> str:
-    return f"{kind} of {owner_name(role.owner)}" if role.owner else f"{kind}/{role.stem}" if role.stem else kind

@@ -5,7 +5,6 @@ it names its object: it shows that the controller looked at it. And how long a p
 controller's own writes for others were hidden from it.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from staleproof.checks.facts.object_history import Incarnation, creations, delet
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Settled, Started
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import uid_of
@@ -34,15 +34,12 @@ class FirstEffect:
 def first_effects(trial: Trial) -> Mapping[str, FirstEffect]:
     """By resource and name, as `widgets.staleproof.dev/sample`, in the order of their creation."""
     made = object_history(trial)
-    writes: dict[str, list[int]] = defaultdict(list)
-    for request in trial.work:
-        for uid in _about(request, trial):
-            writes[made.root_of(uid)].append(request.index)
+    writes = grouped((made.root_of(uid), request.index) for request in trial.work for uid in _about(request, trial))
     found: dict[str, FirstEffect] = {}
     for each in sorted(made.objects.values(), key=lambda each: each.create_revision):
         primary = f"{each.resource}/{each.name}"
         if primary in trial.applied and primary not in found and each.creator is None:
-            found[primary] = _effect(trial, each, writes[each.uid])
+            found[primary] = _effect(trial, each, writes.get(each.uid, []))
     return found
 
 
@@ -95,7 +92,7 @@ def _written_for(trial: Trial) -> Mapping[int, str]:
     return {index: made.root_of(child.uid) for index, child in (*created, *deleted)}
 
 
-def _effect(trial: Trial, each: Incarnation, writes: list[int]) -> FirstEffect:
+def _effect(trial: Trial, each: Incarnation, writes: Sequence[int]) -> FirstEffect:
     shown = next(iter(reconcile_epochs(trial).shown.get(each.uid, ())), None)
     first = next((index for index in writes if shown is not None and index > shown), None)
     return FirstEffect(each.uid, shown, first)

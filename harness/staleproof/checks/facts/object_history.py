@@ -4,13 +4,13 @@
 trial's to say (`Trial.commits`); a delete of what somebody else had deleted before is not the controller's.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.checks.facts.roles import Named, Names, Role, gone, learn_names, owner_labels
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, is_create
 from staleproof.core.operator.ownership import owner_of
@@ -121,9 +121,7 @@ class ObjectHistory:
         self.objects = objects
         self.counts, self._most = _counted(objects.values())
         self._labelled = {(each.resource, each.label): each for each in reversed(objects.values())}
-        self._named: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
-        for each in objects.values():
-            self._named[each.resource, each.name].append(each)
+        self._named = grouped(((each.resource, each.name), each) for each in objects.values())
 
     def named(self, resource: str, name: str) -> Sequence[Incarnation]:
         """All incarnations of a name, in the order of their creation."""
@@ -184,9 +182,7 @@ def names(trial: Trial) -> Names:
 @fact
 def object_history(trial: Trial) -> ObjectHistory:
     """Of everything in the trial's namespace but bookkeeping, by uid, in the order of the trial's commits."""
-    by_uid: dict[str, list[Commit]] = defaultdict(list)
-    for commit in trial.commits:
-        by_uid[commit.entry.uid].append(commit)
+    by_uid = grouped((commit.entry.uid, commit) for commit in trial.commits)
     labels, called, known = _labels(trial), _called(trial), names(trial)
     objects = {}
     for uid, commits in by_uid.items():
@@ -212,15 +208,12 @@ def deletions(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
 def _counted(objects: Iterable[Incarnation]) -> tuple[_Counts, _Counts]:
     """How many were alive after each commit, and the most that had been by then."""
     live, most = _Counts(), _Counts()
-    changes: dict[Role, list[tuple[int, int, int]]] = defaultdict(list)
-    for each in objects:
-        changes[each.role].append((each.create_revision, each.created, 1))
-        if each.end is not None:
-            changes[each.role].append((each.end.entry.revision, each.end.index, -1))
-    for role, moves in changes.items():
+    for role, alike in grouped((each.role, each) for each in objects).items():
         count, peak = 0, 0
         live[role], most[role] = {}, {}
-        for _, index, change in sorted(moves, key=lambda move: (move[0], -move[2])):
+        begun = [(each.create_revision, -1, each.created, 1) for each in alike]
+        ended = [(each.end.entry.revision, 1, each.end.index, -1) for each in alike if each.end is not None]
+        for _, _, index, change in sorted([*begun, *ended]):
             count += change
             peak = max(peak, count)
             live[role][index], most[role][index] = count, peak

@@ -5,7 +5,6 @@ own writes that were answered before its decision began (`reconcile_epochs`); no
 (`survives-lost-answer`). To take two decisions for one is the error to prefer here: it excuses.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.view.life import view
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Answered
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import is_executed, uid_of
@@ -68,12 +68,12 @@ class OwnWrites:
 
 
 def _own_writes(trial: Trial, verb: OwnVerb) -> OwnWrites:
-    groups: dict[Role, list[tuple[int, Incarnation]]] = defaultdict(list)
-    for child in object_history(trial).objects.values():
-        request = child.creator if verb == "create" else child.deleter
-        if request is not None and request.succeeded and request.answer_index is not None:
-            groups[group_of(child.role, verb)].append((request.answer_index, child))
-    return OwnWrites(trial, verb, {group: sorted(written, key=lambda each: each[0]) for group, written in groups.items()})
+    done = (
+        (request, child) for request, child in (creations(trial) if verb == "create" else deletions(trial)) if request.succeeded
+    )
+    heard = ((request.answer_index, child) for request, child in done if request.answer_index is not None)
+    written = sorted(heard, key=lambda each: each[0])
+    return OwnWrites(trial, verb, grouped((group_of(child.role, verb), (answered, child)) for answered, child in written))
 
 
 @fact

@@ -46,12 +46,7 @@ class Epochs:
             self.wrote.get(owner_uid, ()),
             self.listed.get(resource, ()),
         )
-        return not any(_has_between(positions, since, before) for positions in boundaries)
-
-
-def _has_between(positions: Sequence[int], since: int, before: int) -> bool:
-    place = bisect_left(positions, before) - 1
-    return place >= 0 and positions[place] >= since
+        return all(bisect_left(positions, since) == bisect_left(positions, before) for positions in boundaries)
 
 
 @fact

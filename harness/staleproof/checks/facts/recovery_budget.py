@@ -87,10 +87,11 @@ def usual_pauses(trial: Trial) -> list[float]:
 
 def ended_streams(trial: Trial, hows: Iterable[str], until: int) -> Iterator[tuple[int, str]]:
     """(position, resource) of each stream of the trial that ended in one of these ways, before a position."""
-    for index, entry in trial.every(Closed, until=until):
-        stream = trial.streams.get(entry.stream)
-        if stream is not None and entry.how in hows and _is_mine(stream.entry, trial):
-            yield index, stream.entry.resource
+    for index, closed in trial.every(Closed, until=until):
+        opened = trial.streams[closed.stream].entry if closed.stream in trial.streams else None
+        is_mine = opened is not None and opened.resource not in BOOKKEEPING and opened.namespace in ("", trial.namespace)
+        if opened is not None and is_mine and closed.how in hows:
+            yield index, opened.resource
 
 
 def expirations(trial: Trial, until: int) -> list[tuple[int, str]]:
@@ -102,10 +103,6 @@ def expirations(trial: Trial, until: int) -> list[tuple[int, str]]:
             found.append((index, request.asked.resource))
     found += [(index, entry.resource) for index, entry in trial.every(Refused, until=until) if entry.code == _GONE]
     return sorted((index, resource) for index, resource in found if resource not in BOOKKEEPING)
-
-
-def _is_mine(opened: Opened, trial: Trial) -> bool:
-    return opened.resource not in BOOKKEEPING and opened.namespace in ("", trial.namespace)
 
 
 def patience(trial: Trial, settled: int) -> tuple[float, int]:

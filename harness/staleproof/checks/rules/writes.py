@@ -4,7 +4,6 @@ that could not but be refused, writes to what is not its own.
 What it wrote is told by `deeds`, what of that no fault-free run does by `but_for`.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from staleproof.checks.but_for import most_often, unheard_of
@@ -21,9 +20,10 @@ from staleproof.checks.requirement import HIDDEN, LATE, RESTARTS, SEED, Requirem
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.checks.view.life import view
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Competed, FaultFired, Released, Settled, StepEnded
 from staleproof.core.history.history import Request
-from staleproof.core.wording import plural
+from staleproof.core.wording import part_of, plural
 
 
 def no_time_travel(trial: Trial) -> Iterator[Said]:
@@ -188,9 +188,7 @@ def no_blind_retry(trial: Trial) -> Iterator[Said]:
     names live; patches, whose conflict may be about the ownership of fields; own writes of which it never heard the end; objects
     that somebody else wrote to about then.
     """
-    found: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
-    for conflict in conflicts(trial):
-        found[conflict.where].append(conflict)
+    found = grouped((conflict.where, conflict) for conflict in conflicts(trial))
     most = most_often(trial, conflicts, lambda conflict: conflict.where)
     yield from (_conflicted(trial, each, most[where]) for where, each in found.items() if len(each) > most[where])
     if not hidden_updates(trial):
@@ -200,7 +198,7 @@ def no_blind_retry(trial: Trial) -> Iterator[Said]:
 def _conflicted(trial: Trial, found: Sequence[Conflict], usual: int) -> Finding:
     last = found[-1]
     asked = last.request.asked
-    part = f"the {asked.subresource} of " if asked.subresource else ""
+    part = part_of(asked.subresource)
     because = (
         f"{plural(len(found), 'update')} of {part}{full_name(last.target.last.entry)} {'was' if len(found) == 1 else 'were'} "
         "refused with 409 Conflict because of the controller's own writes; "

@@ -1,7 +1,7 @@
 """A finding in plain words: a headline, a few lines told by its witnesses, the remedy. Never a raw object."""
 
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,8 @@ from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.wording import participle
 from staleproof.checks.story.phrases import Group, is_done, tell
 from staleproof.checks.trial import Trial, with_references
-from staleproof.checks.verdict import Cause, Finding, Verdict, rank
+from staleproof.checks.verdict import Finding, Verdict, rank
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import (
     Answered,
     Asked,
@@ -71,11 +72,8 @@ class Story:
 
 def stories(verdicts: Sequence[Verdict], history: History) -> list[Story]:
     """One story for each cause, of its worst finding; what is scored comes first, and then the worst."""
-    groups: dict[Cause | None, list[Finding]] = defaultdict(list)
-    for finding in (finding for verdict in verdicts for finding in verdict.findings):
-        groups[finding.cause].append(finding)
     told = []
-    for group in groups.values():
+    for group in grouped((finding.cause, finding) for verdict in verdicts for finding in verdict.findings).values():
         worst = min(group, key=_urgency)
         also = tuple(dict.fromkeys(each.requirement for each in group if each.requirement != worst.requirement))
         told.append((_urgency(worst), replace(explain(worst, history), also=also)))

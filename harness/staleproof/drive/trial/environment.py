@@ -220,7 +220,16 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         truth = await stack.enter_async_context(watching(api, bus.take))
         proxy = await stack.enter_async_context(loading.driven(bus.take, host=reach.host))
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        description = _description(plane, options) | ({"network": network.name} if network else {})
+        description = {
+            "kubernetes": plane.version,
+            "provider": plane.provider,
+            "staleproof": __version__,
+            "controller": title(options.subject),
+            "arch": platform.machine(),
+            "wireFormat": "json",
+            "rbac": _rights(plane, options.subject),
+            **({"network": network.name} if network else {}),
+        }
         lives = Lives(
             subject=options.subject,
             metrics=options.metrics,
@@ -255,18 +264,6 @@ async def _network(subject: Subject) -> "Network | None":
     from staleproof.drive.subject.image import controller_network  # docker is imported only when it is used
 
     return await controller_network(subject)
-
-
-def _description(plane: ControlPlane, options: EnvironmentOptions) -> dict[str, str]:
-    return {
-        "kubernetes": plane.version,
-        "provider": plane.provider,
-        "staleproof": __version__,
-        "controller": title(options.subject),
-        "arch": platform.machine(),
-        "wireFormat": "json",
-        "rbac": _rights(plane, options.subject),
-    }
 
 
 def _rights(plane: ControlPlane, subject: Subject) -> str:

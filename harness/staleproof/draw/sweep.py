@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from staleproof.core.fault import HoldStream, Kill, Release, Window
 from staleproof.core.fault.model import ANY
+from staleproof.core.grouping import grouped
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.operator.unique import marked, with_hosts
@@ -219,10 +220,7 @@ def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Dra
 def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """No fault: what the way back from a move leaves behind, or does not restore, by the map; one move for each such resource. The
     end is waited for longer: what is left may be taken away some seconds later."""
-    first: dict[tuple[str, ...], Edge] = {}
-    for edge in observed.edges:
-        if edge.leaves:
-            first.setdefault(edge.leaves, edge)
+    alike = grouped((edge.leaves, edge) for edge in observed.edges if edge.leaves)
     return (
         Draft(
             f"no fault: {edge.move.path} ({edge.move.kind}) is moved and moved back",
@@ -231,7 +229,7 @@ def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
             replace(observed.settle(), quiet_seconds=max(observed.settle().quiet_seconds, PATIENT_QUIET_SECONDS)),
             aims=("path-independent",),
         )
-        for edge in list(first.values())[:_MOST_LEFT]
+        for edge in [edges[0] for edges in alike.values()][:_MOST_LEFT]
     )
 
 
@@ -272,11 +270,8 @@ def _steps(ways: Iterable[Sequence[_Done]]) -> tuple[Step, ...]:
 
 def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
     """Those by which something live is taken away, the most kinds of it first; of a field one that takes away the same."""
-    first: dict[object, Edge] = {}
-    for each in edges:
-        if each.takes_away:
-            first.setdefault((each.move.path, each.takes_away), each)
-    return sorted(first.values(), key=lambda edge: -len(edge.takes_away))
+    alike = grouped(((each.move.path, each.takes_away), each) for each in edges if each.takes_away)
+    return sorted((found[0] for found in alike.values()), key=lambda edge: -len(edge.takes_away))
 
 
 def _about(edges: Sequence[Edge]) -> str:

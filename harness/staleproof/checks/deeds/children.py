@@ -66,7 +66,7 @@ def child_deeds(trial: Trial) -> Sequence[ChildDeed]:
     for at, verb, request, child in sorted([*created, *deleted], key=lambda each: each[0]):
         role = child.role
         done[verb, role] += 1
-        live, peak, step = made.live_after(role, at), made.peak_until(role, at), step_at(trial, at)
+        live, peak, step = made.counts[role][at], made.peaks[role][at], step_at(trial, at)
         found.append(ChildDeed(verb, child, request, at, step, live, peak, done[verb, role]))
     return found
 

@@ -28,7 +28,7 @@ from staleproof.checks.ends.totals import Range, Total, in_words, ranges, totals
 from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
-from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
+from staleproof.checks.facts.roles import Names, Role, named, owner_labels, stem_of
 from staleproof.checks.facts.wording import owner_name, told_apart
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
@@ -210,12 +210,8 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
 
 def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:
     """The paths that do not have the same values in all ends, or among the objects of one."""
-    found = set()
-    for path in paths:
-        sets = {frozenset(map(repr, _values(end, path))) for end in ends}
-        if len(sets) > 1 or any(len(each) > 1 for each in sets):
-            found.add(path)
-    return frozenset(found)
+    values = {path: {frozenset(map(repr, _values(end, path))) for end in ends} for path in paths}
+    return frozenset(path for path, sets in values.items() if len(sets) > 1 or any(len(each) > 1 for each in sets))
 
 
 def _values(objects: Iterable[Flat], path: str) -> list[object]:
@@ -273,12 +269,9 @@ def namespaced_kinds(trial: Trial) -> frozenset[str]:
 @fact
 def _releases(trial: Trial) -> Mapping[str, int]:
     """By uid, the revision at which the controller first took the owner away from an object."""
-    taken = (each for each in trial.commits if each.by is not None and each.before is not None and owner_of(each.before))
-    found: dict[str, int] = {}
-    for each in taken:
-        if owner_of(each.entry.object) is None:
-            found.setdefault(each.entry.uid, each.entry.revision)
-    return found
+    own = (each for each in trial.commits if each.by is not None and each.before is not None and owner_of(each.before))
+    taken = [each.entry for each in own if owner_of(each.entry.object) is None]
+    return {entry.uid: entry.revision for entry in reversed(taken)}
 
 
 def _as_released(manifest: Manifest) -> Manifest:
@@ -290,17 +283,16 @@ def group(objects: Iterable[tuple[str, Manifest]], namespace: str, names: Names)
     """Objects by role, flattened."""
     counted = without_past_revisions([(resource, obj) for resource, obj in objects if _counts(resource, obj)])
     labels = owner_labels(obj for _, obj in counted)
-    stable = frozenset(named._replace(owner=_live(named.owner)) for named in names.stable)
+    stable = frozenset(each._replace(owner=_live(each.owner)) for each in names.stable)
     stems = frozenset(role._replace(owner=_live(role.owner)) for role in names.stems)
     known = Names(stable, stems)
     found: dict[Role, list[Flat]] = defaultdict(list)
     for resource, obj in counted:
-        owner, name = owner_of(obj), obj["metadata"]["name"]
-        label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
-        named = Named(label, resource, name)
-        replaced = {} if named in stable else {name: "<name>"}
+        name = obj["metadata"]["name"]
+        called = named(obj, resource, name, labels)
+        replaced = {} if called in stable else {name: "<name>"}
         flat = unnumbered(resource, dict(flatten(obj, replaced, namespace)))
-        found[known.role(named, obj)].append(_current(flat, obj["metadata"].get("generation")))
+        found[known.role(called, obj)].append(_current(flat, obj["metadata"].get("generation")))
     return found
 
 

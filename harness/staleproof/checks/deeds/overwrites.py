@@ -122,12 +122,6 @@ def _is_foreign(commit: Commit) -> bool:
     return commit.by is None and commit.before is not None
 
 
-def _content(obj: Manifest) -> Manifest:
-    metadata = obj.get("metadata", {})
-    content = {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion", "kind")}
-    return {**content, "metadata": {key: metadata[key] for key in _METADATA if key in metadata}}
-
-
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # JSON
     """Paths that maps lead to. What is null is not set."""
     if isinstance(value, dict):
@@ -138,8 +132,9 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: A
 
 
 def _values(obj: Manifest) -> _Values:
-    found = _Values()
-    for path, value in _leaves(_content(obj)):
+    found, metadata = _Values(), obj.get("metadata", {})
+    content = {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion", "kind")}
+    for path, value in _leaves({**content, "metadata": {key: metadata[key] for key in _METADATA if key in metadata}}):
         if path not in _SHARED:
             found[path] = value
             continue

@@ -8,7 +8,7 @@ controller's own writes for others were hidden from it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
+from staleproof.checks.facts.object_history import creations, deletions, object_history
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial, fact
@@ -39,7 +39,9 @@ def first_effects(trial: Trial) -> Mapping[str, FirstEffect]:
     for each in sorted(made.objects.values(), key=lambda each: each.create_revision):
         primary = f"{each.resource}/{each.name}"
         if primary in trial.applied and primary not in found and each.creator is None:
-            found[primary] = _effect(trial, each, writes.get(each.uid, []))
+            shown = next(iter(reconcile_epochs(trial).shown.get(each.uid, ())), None)
+            later = (index for index in writes.get(each.uid, ()) if shown is not None and index > shown)
+            found[primary] = FirstEffect(each.uid, shown, next(later, None))
     return found
 
 
@@ -90,12 +92,6 @@ def _written_for(trial: Trial) -> Mapping[int, str]:
     created = [(child.created, child) for _, child in creations(trial)]
     deleted = [(child.deleted, child) for _, child in deletions(trial) if child.deleted is not None]
     return {index: made.root_of(child.uid) for index, child in (*created, *deleted)}
-
-
-def _effect(trial: Trial, each: Incarnation, writes: Sequence[int]) -> FirstEffect:
-    shown = next(iter(reconcile_epochs(trial).shown.get(each.uid, ())), None)
-    first = next((index for index in writes if shown is not None and index > shown), None)
-    return FirstEffect(each.uid, shown, first)
 
 
 def _about(request: Request, trial: Trial) -> Iterator[str]:

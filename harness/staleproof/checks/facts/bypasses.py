@@ -30,9 +30,11 @@ def bypasses(trial: Trial) -> Sequence[tuple[Commit, str]]:
     is_shared = trial.history.header.environment.get("provider") == _EXISTING
     began = next((step.began for step in trial.steps), 0)  # what the namespace itself brought about may have been asked for before
     foreign = [commit for commit in trial.commits if commit.index > began and commit.by is None]
-    makers = ((commit, [each for each in commit.entry.managers if each not in _KNOWN]) for commit in foreign)
-    others = ((commit, [each for each in known if each in own or not is_shared]) for commit, known in makers)
-    return [(commit, who[0]) for commit, who in others if who and not _may_be_asked(trial, commit)]
+    makers = (
+        (commit, [each for each in commit.entry.managers if each not in _KNOWN and (each in own or not is_shared)])
+        for commit in foreign
+    )
+    return [(commit, others[0]) for commit, others in makers if others and not _may_be_asked(trial, commit)]
 
 
 @fact

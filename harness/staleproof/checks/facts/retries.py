@@ -162,14 +162,10 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     made = ({e.uid for _, e in each.every(Committed) if e.resource == target.resource} for each in trial.alike)
     objects = 1 if target.name else max([1, *map(len, made)])
     if target.verb in ("list", "watch"):
-        objects = max(objects, _informers(trial, target.resource, group.rejected[0]))
+        streams = [each for each in trial.streams.values() if each.entry.resource == target.resource]
+        streams = [each for each in streams if each.opened < group.rejected[0]]
+        objects = max([objects, *(sum(each.lasted(other.opened, other.opened + 1) for each in streams) for other in streams)])
     return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
-
-
-def _informers(trial: Trial, resource: str, index: int) -> int:
-    """How many streams of a resource were open at once, at most, before a position."""
-    streams = [each for each in trial.streams.values() if each.entry.resource == resource and each.opened < index]
-    return max((sum(each.lasted(other.opened, other.opened + 1) for each in streams) for other in streams), default=0)
 
 
 @fact

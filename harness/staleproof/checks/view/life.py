@@ -357,16 +357,13 @@ class Life:
         """It is gone, or has left the selection: then it is gone for a controller that no other stream shows it to."""
         self._items[of].pop(item.uid, None)
         at = (item.revision or 0) if revision is None else revision
-        if self._has_otherwise(item, of.resource):
+        others = {stream.of for stream in self._streams.values() if stream.of.resource == of.resource}
+        if self._is_followed(of.resource) or any(item.uid in self._items[other] for other in others):
             self._miss(index, item.uid, at)
             return
         if not self.truth.is_over(item.uid, at):
             self._note(index, item.uid, chosen=(at, False))
         self._lose(index, (of.resource, item.namespace, item.name), item.uid)
-
-    def _has_otherwise(self, item: Item, resource: str) -> bool:
-        others = {stream.of for stream in self._streams.values() if stream.of.resource == resource}
-        return self._is_followed(resource) or any(item.uid in self._items[other] for other in others)
 
 
 _STEPS: dict[type, Callable[[Life, int, Any], None]] = {

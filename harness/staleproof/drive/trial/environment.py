@@ -101,8 +101,16 @@ class Environment:
     over: set[str] = field(default_factory=set)
 
     async def controller_ready(self, *, fresh: bool = False, awaits_metrics: bool = True) -> None:
-        """Return once the controller is ready for the next run (`Lives.ready`), and nothing of the one before disturbs it."""
-        await self._others_gone()
+        """Return once the controller is ready for the next run (`Lives.ready`), and nothing of the one before disturbs it.
+
+        If it watches namespaces, those of earlier trials are gone: what it does about their end would be taken for what it does in
+        the next trial. One that does not go is not waited for again.
+        """
+        if self.ends_namespaces:
+            if self.shows_namespaces:
+                keys = {(NAMESPACES.name, "", namespace) for namespace in self.over}
+                await self.bus.until(lambda now: keys.isdisjoint(self.truth.objects), limit_seconds=DELETED_SECONDS)
+            self.over.clear()
         await self.lives.ready(fresh=fresh, awaits_metrics=awaits_metrics)
 
     async def count_calls(self) -> None:
@@ -180,15 +188,6 @@ class Environment:
         """The files that controller and proxy write to, over all trials."""
         controller, proxy = _LOGS
         return self.folder / controller, self.folder / proxy
-
-    async def _others_gone(self) -> None:
-        """Wait until the namespaces of earlier trials are gone, if the controller watches namespaces. What it does about their end
-        would be taken for what it does in the next trial. One that does not go is not waited for again."""
-        if self.ends_namespaces:
-            if self.shows_namespaces:
-                keys = {(NAMESPACES.name, "", namespace) for namespace in self.over}
-                await self.bus.until(lambda now: keys.isdisjoint(self.truth.objects), limit_seconds=DELETED_SECONDS)
-            self.over.clear()
 
     async def _close(self) -> None:
         """Stop the controller; leave nothing secret in the logs."""

@@ -6,6 +6,7 @@ from .conftest import MANIFESTS, Run, fixture_controller
 
 WIDGETS = f"--staleproof-crds={MANIFESTS / 'widget-crd.yaml'}"
 SECURED = f"--staleproof-samples={MANIFESTS / 'secured-sample.yaml'}"
+CONFIGURED = f"--staleproof-samples={MANIFESTS / 'configured-sample.yaml'}"
 CONTENT = f"--staleproof-samples={MANIFESTS / 'widget-content-sample.yaml'}"
 
 
@@ -25,6 +26,16 @@ def test_who_reads_before_it_compares_is_not_accused(suite: Run) -> None:
     assert done.code == 0, done.output
     assert {each["scenario"] for each in done.report["trials"]} == {"inputs"}
     assert "failed" not in done.results.values()
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(("name", "code"), [("comparing", 1), ("rereading", 0)])
+def test_what_the_primary_needs_is_otherwise_for_a_while(suite: Run, name: str, code: int) -> None:
+    done = suite(f"--controller-cmd={fixture_controller('configured')} {name}", WIDGETS, CONFIGURED, "-k", "inputs")
+    assert done.code == code, done.output
+    found = {each["title"] for each in done.report["trials"] if each["crash"]}
+    guilty = {"hide own patch of secrets when ConfigMap/settings is otherwise until it is back"}
+    assert found == (guilty if code else set())
 
 
 @pytest.mark.live

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import msgspec
 import pytest
 import yaml
 
@@ -18,7 +19,7 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import DelayStream, HideOwnWrite, Window
 from staleproof.core.fault.model import OwnWrite
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Patch, Remove, Touch
+from staleproof.core.plan.step import Apply, Patch, Remove, Rest, Together, Touch
 from staleproof.errors import OutOfTime
 
 from .environments import CRDS, MANIFESTS, WIDGET, fixture, session_in, target
@@ -75,6 +76,19 @@ def test_what_can_never_be_done_is_the_plan_s_own_fault(session: Session) -> Non
     plan = Plan(scenario="own", steps=(Apply(object=WIDGET), Remove(resource="jobs.batch"), Touch(target=target(WIDGET))))
     with pytest.raises(Undoable, match=r"step 2 \(remove jobs.batch number -1\): there are 0 such children"):
         session.trial(plan)
+
+
+@pytest.mark.live
+def test_a_sweep_goes_on_without_a_primary_that_the_api_server_does_not_accept(session: Session) -> None:
+    session.use(fixture("deterministic"))
+    good, bad = ({**WIDGET, "metadata": {**WIDGET["metadata"], "name": name}} for name in ("sweep-a", "sweep-b"))
+    bad["spec"] = {**bad["spec"], "replicas": -1}
+    plan = Plan(scenario="sweep", steps=(Together(steps=(Apply(object=good), Apply(object=bad))), Rest(seconds=0.1)))
+    result = session.trial(plan)
+    assert result.plan.steps == (Apply(object=good), Rest(seconds=0.1))
+    assert result.interrupted == ""
+    with pytest.raises(Undoable, match="sweep-b"):
+        session.trial(msgspec.structs.replace(plan, scenario="own"))
 
 
 def ending(session: Session, happened: Callable[[], bool]) -> None:

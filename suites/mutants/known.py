@@ -266,10 +266,10 @@ def _gateway(name: str, caught_by: str = "") -> Known:
     return Known(f"{name}_gateway", (f"{_PACKAGE}.gateway", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
 
 
-def _secured(name: str, caught_by: str = "") -> Known:
-    """One whose primary names a Secret, and which makes nothing: it says whether that is there."""
+def _supplied(family: str, name: str, caught_by: str = "") -> Known:
+    """One whose primary names something: a Secret, of which it only says whether it is there, or a ConfigMap, which it copies."""
     return Known(
-        f"{name}_secured", (f"{_PACKAGE}.secured", name, _METRICS_PORT), "secured-sample.yaml", caught_by, has_metrics=True
+        f"{name}_{family}", (f"{_PACKAGE}.{family}", name, _METRICS_PORT), f"{family}-sample.yaml", caught_by, has_metrics=True
     )
 
 
@@ -305,7 +305,8 @@ GUILTY = (
     _resident("doubling", "no-duplicate-create"),
     _slow_to_part("forgetful", "name-reuse"),
     _gateway("inattentive", "tolerates-coalescing"),
-    _secured("comparing", "honest-status"),
+    _supplied("secured", "comparing", "honest-status"),
+    _supplied("configured", "comparing", "converges-after-catch-up"),
     _switched("hoarding", "path-independent"),
 )
 HONEST = (
@@ -318,7 +319,8 @@ HONEST = (
     _resident("careful"),
     _slow_to_part("mindful"),
     _gateway("attentive"),
-    _secured("rereading"),
+    _supplied("secured", "rereading"),
+    _supplied("configured", "rereading"),
     _switched("reassured"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),

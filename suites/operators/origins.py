@@ -19,7 +19,7 @@ from staleproof.drive.programs.toolchain import ENVIRONMENT, find_go
 from staleproof.errors import SetupError
 
 from ..languages.program import QUICK_JVM
-from .table import GoModule, MavenArchives, NpmPackage, Origin, PythonLibrary
+from .table import GoModule, MavenArchives, NpmPackage, Origin, PythonLibrary, PythonPackage
 
 PUBLISHED = "published"
 _SUITES = Path(__file__).parents[1]
@@ -41,6 +41,11 @@ async def build(origin: Origin, name: str, made: Path, progress: Progress) -> No
             _install(origin, made)
         case PythonLibrary():
             _environment(origin, made)
+            shutil.copytree(_SUITES / origin.ours, made / PUBLISHED, ignore=shutil.ignore_patterns("__pycache__"))
+        case PythonPackage(package=package):
+            _environment(origin, made)
+            (folder,) = (made / _VENV / "lib").glob(f"python3*/site-packages/{package}")
+            (made / PUBLISHED).symlink_to(folder.relative_to(made))
 
 
 def command(origin: Origin, kept: Path) -> tuple[str, ...]:
@@ -53,7 +58,9 @@ def command(origin: Origin, kept: Path) -> tuple[str, ...]:
         case NpmPackage(program=program):
             return (_tool("node"), str(kept / _PACKAGE / "node_modules" / ".bin" / program))
         case PythonLibrary(module=module, arguments=arguments):
-            return (str(kept / _VENV / "bin" / "python"), "-m", module, *arguments, str(kept / PUBLISHED / "operator.py"))
+            return (*_python(kept), module, *arguments, str(kept / PUBLISHED / "operator.py"))
+        case PythonPackage(module=module, arguments=arguments):
+            return (*_python(kept), module, *arguments)
 
 
 # --- Go --------------------------------------------------------------------------------------------------------------------------
@@ -152,12 +159,16 @@ def _install(origin: NpmPackage, made: Path) -> None:
 # --- Python ----------------------------------------------------------------------------------------------------------------------
 
 
-def _environment(library: PythonLibrary, made: Path) -> None:
+def _environment(wanted: PythonLibrary | PythonPackage, made: Path) -> None:
     """Its own virtual environment; nothing in it that is used has a path of its own, so it can be moved."""
     run((sys.executable, "-m", "venv", str(made / _VENV)), made)
-    wants = (f"{library.name}=={library.version}", *library.needs)
-    run((str(made / _VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wants), made)
-    shutil.copytree(_SUITES / library.ours, made / PUBLISHED, ignore=shutil.ignore_patterns("__pycache__"))
+    wants = (f"{wanted.name}=={wanted.version}", *wanted.needs)
+    run((*_python(made), "pip", "install", "--quiet", "--disable-pip-version-check", *wants), made)
+
+
+def _python(folder: Path) -> tuple[str, str]:
+    """What runs a module in that environment."""
+    return str(folder / _VENV / "bin" / "python"), "-m"
 
 
 # --- all of them -----------------------------------------------------------------------------------------------------------------

@@ -67,7 +67,20 @@ class PythonLibrary:
     needs: tuple[str, ...] = ()
 
 
-Origin = GoModule | MavenArchives | NpmPackage | PythonLibrary
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonPackage:
+    """An operator on PyPI. `module` is run with these `arguments`; `package` is its folder among what is installed, which also has
+    what is published with it. `needs`: what is installed beside it, or of which other versions do not do."""
+
+    name: str
+    version: str
+    package: str
+    module: str
+    arguments: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+Origin = GoModule | MavenArchives | NpmPackage | PythonLibrary | PythonPackage
 
 
 @dataclass(frozen=True, slots=True)

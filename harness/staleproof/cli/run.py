@@ -12,12 +12,12 @@ from rich.markup import escape
 from rich.text import Text
 
 from staleproof.assess.configuration import mutations_of, options_for, samples_of, subject_for
-from staleproof.assess.learn.samples import Samples, observe_all, recall_all
+from staleproof.assess.learn.samples import Samples, recall_all
 from staleproof.assess.run.blame import known
 from staleproof.assess.run.budget import end_of
 from staleproof.assess.run.exit_code import FAILED, INCONCLUSIVE, of_trial
 from staleproof.assess.run.families import Families
-from staleproof.assess.run.notes import Note, Notes
+from staleproof.assess.run.notes import Notes
 from staleproof.assess.run.queue import Came, Left, Planned, Queue
 from staleproof.assess.run.selection import Selection
 from staleproof.assess.store.claims import Claims
@@ -184,9 +184,8 @@ def _families(runs: _Runs, samples: Samples) -> Families | None:
     names = ", ".join(map(name_of, samples.primaries))
     try:
         with console.status(f"watching what the controller does for {names} without any fault"):
-            seen = observe_all(session, samples)
+            seen = notes.observed(session, samples)
     except OutOfTime:
-        notes.note(Note(unlearnt=True))
         return None
     for why in seen.left_out:
         console.print(f"[yellow]left out[/]: {escape(why)}", highlight=False, soft_wrap=True)

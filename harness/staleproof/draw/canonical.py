@@ -6,7 +6,7 @@ Each says which of its steps does what; a step that the primary has no way to do
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -230,11 +230,31 @@ def removal(observed: Observed) -> Workload:
     return replace(died, steps=died.steps[: died.deletes + 1], returns=0)
 
 
-def supply(observed: Observed, some: Sequence[Input] | None = None) -> Workload:
-    """A primary appears; what it needs is taken away and brought back, one thing after the other, and nothing wakes the
-    controller in the end. Without anything like that `away` is empty. `some`: of all that it needs, this."""
-    needed = observed.inputs if some is None else some
-    both = [("", step) for each in needed for step in (Delete(target=each.target), Restore(target=each.target))]
+class Turn(NamedTuple):
+    """What the primary needs is away for a while: `how`, in words, and the steps by which it is, and is back."""
+
+    of: Input
+    how: str
+    away: Step
+    back: Step
+
+
+def supply_turns(observed: Observed) -> list[Turn]:
+    """Each object that the primary needs is taken away and brought back, and is another for a while."""
+    return [turn for each in observed.inputs for turn in _turns_of(each)]
+
+
+def _turns_of(each: Input) -> Iterator[Turn]:
+    yield Turn(each, "gone", Delete(target=each.target), Restore(target=each.target))
+    if each.edit:
+        yield Turn(each, "otherwise", Patch(target=each.target, patch=each.edit), Patch(target=each.target, patch=each.undo))
+
+
+def supply(observed: Observed, some: Sequence[Turn] | None = None) -> Workload:
+    """A primary appears; what it needs is away and back, one thing after the other, and nothing wakes the controller in the end.
+    Without anything like that `away` is empty. `some`: of all turns, these."""
+    turned = supply_turns(observed) if some is None else some
+    both = [("", step) for each in turned for step in (each.away, each.back)]
     made = _workload((), ("", appear(observed)), *both, ("", UNWOKEN))
     return replace(made, away=tuple(range(2, len(both) + 2, 2)))
 

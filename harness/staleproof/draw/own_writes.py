@@ -79,7 +79,7 @@ def hide_until_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
             f"hide own {each.verb} of {each.resource} until what was changed in step {each.step} is back",
             [HideOwnWrite(resource=each.resource, window=windows[each.step], write=OwnWrite(each.verb))],
             steps,
-            aims=("converges-after-catch-up", *(["no-excess-delete"] if each.verb == "delete" else [])),
+            aims=("converges-after-catch-up", *(["no-excess-delete"] if _leaves_some(observed, each) else [])),
         )
         for each in profile.some(_turned_writes(observed))
     )
@@ -112,6 +112,13 @@ def _turned_writes(observed: Observed) -> list[Written]:
         if each.step in away and each.changes and not each.subresource and each.resource in children
     }
     return sorted(worst.values(), key=lambda each: (each.verb != "delete", each.step, each.resource))
+
+
+def _leaves_some(observed: Observed, deletes: Written) -> bool:
+    """Whether these are deletes of a kind of which something stays in every step: only then can the controller delete too many."""
+    made = max((child.creates for child in observed.children if child.resource == deletes.resource), default=0)
+    gone = [each.times for each in observed.turns if (each.verb, each.resource) == ("delete", deletes.resource)]
+    return deletes.verb == "delete" and max(gone) < made
 
 
 def _hidden(observed: Observed, verb: Verb) -> list[HideOwnWrite]:

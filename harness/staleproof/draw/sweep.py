@@ -244,10 +244,25 @@ def copies_in(plan: Plan) -> list[str]:
 
 def alone(plan: Plan, name: str) -> Plan:
     """A sweep with this primary only: the same steps, the same faults."""
-    own = ([part for part in parts(step) if isinstance(part, _Done) and _name(part) == name] for step in plan.steps)
-    made = (step if isinstance(step, Rest) else at_once(done) for step, done in zip(plan.steps, own, strict=True))
-    steps = tuple(step for step in made if step is not None)
-    return replace(plan, title=f"{plan.title}; {name} alone", steps=steps)
+    return replace(plan, title=f"{plan.title}; {name} alone", steps=_only(plan, {name}))
+
+
+def without(plan: Plan, names: Collection[str]) -> Plan | None:
+    """A sweep without these primaries; None when none are named, or none would be left."""
+    left = set(copies_in(plan)).difference(names)
+    if not names or not left:
+        return None
+    return replace(plan, title=f"{plan.title}; without {', '.join(names)}", steps=_only(plan, left))
+
+
+def _only(plan: Plan, names: Collection[str]) -> tuple[Step, ...]:
+    """Its steps, as far as they are about these primaries."""
+
+    def left(step: Step) -> Step | None:
+        return at_once(part for part in parts(step) if isinstance(part, _Done) and _name(part) in names)
+
+    made = (step if isinstance(step, Rest) else left(step) for step in plan.steps)
+    return tuple(step for step in made if step is not None)
 
 
 def mentioned(names: Collection[str], text: str) -> list[str]:
@@ -269,9 +284,14 @@ def _steps(ways: Iterable[Sequence[_Done]]) -> tuple[Step, ...]:
 
 
 def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
-    """Those by which something live is taken away, the most kinds of it first; of a field one that takes away the same."""
-    alike = grouped(((each.move.path, each.takes_away), each) for each in edges if each.takes_away)
-    return sorted((found[0] for found in alike.values()), key=lambda edge: -len(edge.takes_away))
+    """Those by which something live is taken away, the most kinds of it first. Of a field, and of the blocks around it, one that
+    takes away the same: the innermost."""
+    kept: list[Edge] = []
+    for each in sorted(edges, key=lambda edge: -len(edge.move.path)):
+        alike = (edge.move.path for edge in kept if edge.takes_away == each.takes_away)
+        if each.takes_away and not any(f"{path}.".startswith(f"{each.move.path}.") for path in alike):
+            kept.append(each)
+    return sorted(kept, key=lambda edge: (-len(edge.takes_away), edges.index(edge)))
 
 
 def _about(edges: Sequence[Edge]) -> str:

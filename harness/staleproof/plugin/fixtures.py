@@ -185,8 +185,7 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
 
     In a dry run: what it did in an earlier run.
     """
-    from staleproof.assess.learn.samples import Samples, observe_all
-    from staleproof.assess.run.notes import Note
+    from staleproof.assess.learn.samples import Samples
     from staleproof.errors import OutOfTime
     from staleproof.plugin.outcome import begun
 
@@ -207,9 +206,8 @@ def observed(controller_samples: list[Manifest], pytestconfig: pytest.Config, re
     staleproof_session: Session = request.getfixturevalue("staleproof_session")
     try:
         with plain_errors(OutOfTime):
-            return observe_all(staleproof_session, samples).observed
+            return begun(pytestconfig).observed(staleproof_session, samples).observed
     except OutOfTime as err:
-        begun(pytestconfig).note(Note(unlearnt=True))
         pytest.skip(str(err))
 
 

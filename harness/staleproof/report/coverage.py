@@ -11,11 +11,12 @@ from typing import NamedTuple
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.ends.convergence import ONLY_STATUS
 from staleproof.checks.rules.reports import HONEST_STATUS, NO_GENERATION
+from staleproof.checks.rules.surplus import NONE_LEFT
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.coverage import PHASES, Occasion
 from staleproof.core.times import UNLEARNT_FACTOR
 from staleproof.core.wording import plural, some
-from staleproof.report.model import Report, TrialReport, overall, reason, scored, tried
+from staleproof.report.model import Report, TrialReport, overall, reason, scored, tried, verdicts_on
 
 LIVE_MOVES = "passed on"
 """Under this name a report's environment has the fields that the controller passes on, as paths."""
@@ -39,14 +40,19 @@ class Missed(NamedTuple):
 
 def missed(report: Report) -> list[Missed]:
     """What a run has to exercise, as plans aim at it, and did not. Of a controller that writes nothing but status honest-status
-    stands for what is about ends, and one that never reports a generation is not asked for what is about these."""
+    stands for what is about ends; and what the controller gives no occasion for, as all plans say that aim at it, is not asked for.
+    """
     outcomes, counted = overall(report), scored(report)
     aimed = [slug for slug in report.wanted if outcomes.get(slug) is Outcome.NOT_EXERCISED and tried(slug, counted).plans]
     is_judged = outcomes.get(HONEST_STATUS.slug) in (Outcome.PASS, Outcome.FAIL)
-    found = [
-        Missed(slug, _why(slug, report), _option(slug, report)) for slug in aimed if not (is_judged and _is_status(slug, report))
-    ]
-    return [each for each in found if each.why != NO_GENERATION]
+    left = [slug for slug in aimed if not (is_judged and _is_status(slug, report)) and not _has_no_occasion(slug, report)]
+    return [Missed(slug, _why(slug, report), _option(slug, report)) for slug in left]
+
+
+def _has_no_occasion(slug: str, report: Report) -> bool:
+    """Whether more plans would not help: it is the controller's way that there is nothing to put to the test."""
+    reasons = {verdict.why for trial, verdict in verdicts_on(slug, scored(report).trials) if slug in trial.aims}
+    return bool(reasons) and reasons <= {NO_GENERATION, NONE_LEFT}
 
 
 def _is_status(slug: str, report: Report) -> bool:

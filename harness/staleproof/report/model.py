@@ -173,7 +173,8 @@ class Implementation(_Struct, frozen=True, kw_only=True):
 class Report(_Struct, frozen=True, kw_only=True):
     """A run. `partial`: it was interrupted, and only the finished trials are in the report. `left_out`: what there was no time for
     in a run whose `minutes` are limited, and what could not be carried out. `wanted`: the requirements that have to be exercised,
-    as far as plans aim at them. `unlearnt`: the time was over before it was known what the controller does without faults.
+    as far as plans aim at them. `learning_seconds`: how long it took until it was known what the controller does without faults, by
+    the slowest worker; `unlearnt`: the time was over before that.
     `findings`: what was found in all trials together, the worst first; filled in when it is
     written. `refused`: how often the controller asked for what its ServiceAccount may not do. `ended_searches`: what was not drawn
     on because of a new finding."""
@@ -192,6 +193,7 @@ class Report(_Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...] = ()
     wanted: tuple[str, ...] = ()
     minutes: float | None = None
+    learning_seconds: float = 0.0
     unlearnt: bool = False
     refused: dict[str, int] = {}
     ended_searches: tuple[EndedSearch, ...] = ()

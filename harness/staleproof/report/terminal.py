@@ -229,9 +229,10 @@ def _costs(report: Report) -> Iterator[Text]:
 
 
 def _time(report: Report) -> Text:
-    """Where the time went."""
+    """Where the time of all workers went, but for learning, in which each has its share."""
     total = sum((trial.spent for trial in report.trials), Spent())
     parts = {
+        "learning": report.learning_seconds,
         "references": sum(trial.references_seconds for trial in report.trials),
         "steps": total.steps,
         "holds": total.hold,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from staleproof.core.fault import HideOwnWrite, HoldStream, PastSnapshot, Restart, Window
-from staleproof.core.plan.step import Apply, Delete, Rest, Restore
+from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Restore
 from staleproof.draw.inputs import SCENARIO, gone_in_the_past, hide_until_there, unseen
 from staleproof.draw.profile import STANDARD
 
@@ -38,6 +38,18 @@ def test_it_is_restarted_on_the_state_between() -> None:
     past = PastSnapshot(resource=SECRETS, as_of_step=3, window=Window(from_step=4))
     assert plan.faults == (past, Restart(window=Window(from_step=4)))
     assert not list(gone_in_the_past(replace(supplied(), reads_past=()), STANDARD))
+
+
+def test_what_is_otherwise_for_a_while_is_treated_as_what_is_gone() -> None:
+    of = supplied()
+    edit, undo = {"data": {"n": "4"}}, {"data": {"n": "3"}}
+    moved = tuple(replace(each, step=each.step + 2) for each in of.supply)
+    of = replace(of, inputs=(replace(of.inputs[0], edit=edit, undo=undo),), supply=(*of.supply, *moved))
+    for family in SCENARIO.families:
+        plans = list(family(of, STANDARD))
+        turns = [plan.steps[1:3] for plan in plans]
+        assert (Delete(target=SECRET), Restore(target=SECRET)) in turns
+        assert (Patch(target=SECRET, patch=edit), Patch(target=SECRET, patch=undo)) in turns
 
 
 def test_what_nobody_answers_to_gives_no_plans() -> None:

@@ -61,12 +61,14 @@ PAST, HELD = PastSnapshot(resource=WIDGETS, window=Window(2)), HoldStream(resour
     ("plans", "order"),
     [
         ([plan(HELD, aims=("a",)), plan(HELD, aims=("a", "b"))], [1, 0]),  # two requirements
-        ([plan(HELD, aims=("a",)), plan(HELD, aims=("a",)), plan(PAST, aims=("a",))], [0, 2, 1]),  # another fault
+        ([plan(HELD, aims=("a",)), plan(HELD, aims=("a",)), plan(Refuse(), aims=("a",))], [0, 2, 1]),  # another fault
+        ([plan(HELD, aims=("a",)), plan(PAST, aims=("a",))], [1, 0]),  # one that has shown more
+        ([plan(HELD, aims=("settles",)), plan(HELD, aims=("no-duplicate-create",))], [1, 0]),  # what does more harm
         ([plan(HELD, aims=("a",)), plan(HELD, aims=("a",)), plan(HoldStream(resource=PODS), aims=("a",))], [0, 2, 1]),  # resource
         ([plan(PAST), plan(PAST, aims=("a",))], [1, 0]),  # one that is told what it is for
         ([plan(aims=("a",)), plan(aims=("a",)), plan(aims=("b",))], [0, 2, 1]),  # without any fault
     ],
-    ids=["requirements", "faults", "resources", "aims", "no faults"],
+    ids=["requirements", "faults", "share", "harm", "resources", "aims", "no faults"],
 )
 def test_what_was_not_tried_before_comes_first(plans: list[Plan], order: list[int]) -> None:
     assert list(most_valuable_first(plans, [1.0] * len(plans))) == order
@@ -78,9 +80,18 @@ def test_the_worth_of_a_second_counts() -> None:
     assert list(most_valuable_first(plans, [1.0, 1.0])) == [0, 1]
 
 
+def test_plans_of_one_workload_share_what_is_run_without_faults_before_the_first_of_them() -> None:
+    first, third = plan(HELD, aims=("a", "d")), plan(Refuse(), aims=("c",))
+    second = plan(Restart(), steps=(APPEAR,), aims=("b",))
+    plans = [first, second, third]
+    assert list(most_valuable_first(plans, [1.0] * 3)) == [0, 1, 2]
+    assert list(most_valuable_first(plans, [1.0] * 3, references=2)) == [0, 2, 1]
+    assert list(most_valuable_first(plans, [1.0, 1.0, 4.0], references=2)) == [0, 1, 2], "it is worth what it costs"
+
+
 def test_a_sweep_comes_before_as_many_plans_as_it_has_primaries() -> None:
     sweep = plan(PastSnapshot(resource=WIDGETS), steps=(Together(steps=(APPEAR,) * 8), TOUCH), aims=("no-time-travel",))
-    other = plan(HoldStream(resource=PODS), aims=("no-time-travel",))
+    other = plan(PastSnapshot(resource=PODS), aims=("no-time-travel",))
     assert list(most_valuable_first([other, sweep], [5.0, 30.0])) == [1, 0]
     assert list(most_valuable_first([other, sweep], [5.0, 80.0])) == [0, 1]
 

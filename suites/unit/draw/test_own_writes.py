@@ -46,6 +46,9 @@ def test_what_it_does_about_a_change_is_hidden_until_that_is_changed_back_and_so
     ]
     looked_at = (*turns(of).steps[:-1], Touch(target=TARGET))
     assert all(plan.steps == looked_at for plan in found), "a touch makes it look while its delete is hidden"
+    assert ["no-excess-delete" in plan.aims for plan in found] == [False, True, False], (
+        "of what it deletes all none can be too many"
+    )
     (last,) = hide_until_back(widgets(), STANDARD)
     assert last.faults == (HideOwnWrite(resource=PODS, window=Window(2), write=OwnWrite("delete")),)
     assert list(hide_until_back(widgets(scales=False), STANDARD)) == []

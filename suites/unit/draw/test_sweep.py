@@ -25,6 +25,7 @@ from staleproof.draw.sweep import (
     unseen_children,
     unseen_return,
     way_back,
+    without,
 )
 
 from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, sample, widgets
@@ -80,6 +81,17 @@ def test_of_a_field_one_move_that_takes_away_the_same_is_enough() -> None:
     assert {part.target.name for plan in restarts(EDGE, again) for part in in_parts(plan.steps) if isinstance(part, Patch)} == {
         "w-a"
     }
+
+
+def test_of_a_block_and_what_is_in_it_the_innermost_that_takes_away_the_same_is_enough() -> None:
+    inner, other = (replace(EDGE, move=structs.replace(SWITCHED, path=f"spec.{path}")) for path in ("storage.size", "store"))
+    block = replace(EDGE, move=structs.replace(SWITCHED, path="spec.storage", kind="remove-block"))
+    worse = replace(block, goes=(*EDGE.goes, "secrets"))
+    for edges, count in (((block, inner, other), 2), ((worse, inner, other), 3)):
+        (plan, _) = restarts(*edges)
+        assert len(copies_in(plan)) == count
+        assert "spec.storage.size" in plan.title
+        assert ("spec.storage," in plan.title) is (count == 3)
 
 
 def test_no_controller_works_on_more_than_a_few_at_once() -> None:
@@ -141,6 +153,16 @@ def test_one_alone_has_the_same_steps_and_faults() -> None:
     assert made.faults == plan.faults
     assert made.title != plan.title
     assert copies_in(made) == []
+
+
+def test_a_sweep_goes_on_without_those_that_cannot_be_done() -> None:
+    plan = restarts(EDGE, COMES)[0]
+    left = without(plan, ["w-a"])
+    assert left is not None
+    assert (left.steps, left.faults) == (alone(plan, "w-b").steps, plan.faults)
+    assert left.title.endswith("; without w-a")
+    assert without(plan, []) is None, "nobody knows which of them it is"
+    assert without(plan, ["w-a", "w-b"]) is None
 
 
 def test_the_hosts_of_a_copy_are_its_own_on_the_way_there_and_back() -> None:

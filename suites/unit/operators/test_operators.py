@@ -32,6 +32,7 @@ from ...operators.table import (
     Operator,
     Piece,
     PythonLibrary,
+    PythonPackage,
 )
 from ..report.runs import BAD, report, trial, verdict
 
@@ -250,3 +251,18 @@ async def test_an_operator_of_ours_is_run_on_a_library_in_an_environment_of_its_
     assert (built.published / "crd.yaml").read_text() == "kind: It"
     (ours / "operator.py").write_text("it and more")
     assert digest(origin) != before
+
+
+async def test_an_operator_on_pypi_is_run_with_what_is_published_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "hello_operator-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("hello/__main__.py", "import sys; print(*sys.argv[1:])")
+        wheel.writestr("hello/crds/hello.yaml", "kind: It")
+        wheel.writestr("hello_operator-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: hello-operator\nVersion: 1.0\n")
+        wheel.writestr("hello_operator-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr("hello_operator-1.0.dist-info/RECORD", "")
+    for name, value in {"STALEPROOF_CACHE_DIR": tmp_path / "cache", "PIP_FIND_LINKS": tmp_path, "PIP_NO_INDEX": "1"}.items():
+        monkeypatch.setenv(name, str(value))
+    origin = PythonPackage(name="hello-operator", version="1.0", package="hello", module="hello", arguments=("run",))
+    built = await ensure_operator(Operator(name="hello", library="hello", origin=origin, has="a word"), Silent())
+    assert subprocess.run(built.command, capture_output=True, text=True, check=True).stdout == "run\n"
+    assert (built.published / "crds" / "hello.yaml").read_text() == "kind: It"

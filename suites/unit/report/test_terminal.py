@@ -10,6 +10,7 @@ from rich.console import Console
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.ends.convergence import ONLY_STATUS
 from staleproof.checks.rules.reports import NO_GENERATION
+from staleproof.checks.rules.surplus import NONE_LEFT
 from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict, Word
 from staleproof.report.terminal import sentence, table
 
@@ -92,10 +93,13 @@ def test_of_a_controller_that_writes_nothing_but_status_honest_status_stands_for
     assert said.startswith("passed: ") is is_enough
 
 
-def test_a_controller_that_reports_no_generation_is_not_asked_for_one() -> None:
-    slug = "honest-observed-generation"
-    of = aims(report((verdict(slug, IDLE, why=NO_GENERATION), verdict(FIRST, GOOD))), slug, FIRST)
-    assert sentence(msgspec.structs.replace(of, wanted=(slug, FIRST))).startswith("passed: ")
+@pytest.mark.parametrize(("slug", "why"), [("honest-observed-generation", NO_GENERATION), ("no-excess-delete", NONE_LEFT)])
+def test_what_a_controller_gives_no_occasion_for_is_not_asked_for(slug: str, why: str) -> None:
+    trials = ((verdict(slug, IDLE, why=why), verdict(FIRST, GOOD)), (verdict(slug, IDLE, why="it did not look again"),))
+    without = aims(report(trials[0]), slug, FIRST)
+    more = aims(report(*trials), slug, FIRST)
+    assert sentence(msgspec.structs.replace(without, wanted=(slug, FIRST))).startswith("passed: ")
+    assert not sentence(msgspec.structs.replace(more, wanted=(slug, FIRST))).startswith("passed: "), "one plan says another reason"
 
 
 def test_what_could_not_be_carried_out_is_told_once() -> None:

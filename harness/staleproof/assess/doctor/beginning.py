@@ -205,7 +205,8 @@ def ports(fixed: Collection[int] | None) -> Check:
     told = f"it always listens on {', '.join(map(str, sorted(fixed)))}: with -n 2 and more the second controller finds that taken"
     fix = (
         "{metrics_port} and {webhook_port} stand for free ports, and 0 turns many off "
-        "(--metrics-bind-address=127.0.0.1:{metrics_port} --health-probe-bind-address=0); or do without -n"
+        "(--metrics-bind-address=127.0.0.1:{metrics_port} --health-probe-bind-address=0), "
+        "in a configuration file that it is given, too; or do without -n"
     )
     return warns(PORTS, told, fix)
 

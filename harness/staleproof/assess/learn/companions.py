@@ -14,7 +14,7 @@ from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.object_history import creations, object_history
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.history import History
-from staleproof.core.operator.companion import COMPANIONS_FOR, acting_on
+from staleproof.core.operator.companion import COMPANIONS_FOR, IN_EVERY_NAMESPACE, acting_on
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.pace import paced
 from staleproof.core.plan.plan import Plan, Settle
@@ -68,11 +68,12 @@ def undisturbed(*steps: Step, before: tuple[Manifest, ...], settle: Settle) -> P
 
 
 def acts_on_children(trial: Trial) -> tuple[str, ...]:
-    """The companions that a real cluster has for what the controller created."""
+    """The companions that a real cluster has for what the controller created, and for what it takes to be in every namespace."""
     objects = object_history(trial).objects
     made = [child for _, child in creations(trial)]
     owned = {(child.resource, objects[child.owner_uid].resource) for child in made if child.owner_uid in objects}
-    return acting_on({child.resource for child in made}, owned)
+    expected = {"serviceaccounts" for each in trial.requests if (each.asked.resource, each.asked.name) in IN_EVERY_NAMESPACE}
+    return acting_on(expected.union(child.resource for child in made), owned)
 
 
 def _took(trial: Trial) -> float:

@@ -3,17 +3,15 @@
 It is given the workloads that plans use, so that these runs serve as their references, too.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import get_args
 
 import msgspec
 
-from staleproof.assess.learn import observations
-from staleproof.assess.learn.accepted_moves import ends, scaled_freely, step_at, told, with_changes
+from staleproof.assess.learn import observations, traits
+from staleproof.assess.learn.accepted_moves import ends, scaled_freely, told, with_changes
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import may_be_done, with_others
 from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
@@ -23,21 +21,18 @@ from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.bypasses import bypassed
 from staleproof.checks.facts.complaints import complaints, says_it_failed
-from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.scale import beyond_scale
 from staleproof.checks.facts.usability import reference_trouble
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.fault import PastSnapshot, Restart, Window
-from staleproof.core.history.entry import WORKLOAD, Broke, Closed, Committed, Delivered, Metrics, Opened
+from staleproof.core.history.entry import WORKLOAD, Broke, Committed, Metrics
 from staleproof.core.history.history import History
-from staleproof.core.history.provenance import is_bookkeeping
-from staleproof.core.history.request import BOOKKEEPING
-from staleproof.core.operator.observed import Changed, ChildKind, Input, Observed, WriteVerb, Written
-from staleproof.core.operator.prerequisite import inputs, lacking
+from staleproof.core.operator.observed import ChildKind, Input, Observed
+from staleproof.core.operator.prerequisite import edited, inputs, lacking
 from staleproof.core.plan.manifest import Manifest, target_of
 from staleproof.core.plan.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan.plan import Plan, Settle
-from staleproof.core.plan.step import Apply, Rest, Step, Touch
+from staleproof.core.plan.step import Apply, Step, Touch
 from staleproof.core.times import AT_ONCE_SECONDS, LATE_LIFE_SECONDS
 from staleproof.draw import canonical
 from staleproof.draw.sweep import hosts_of_copies
@@ -55,7 +50,6 @@ _IS_IT = (
     "Is it the controller of this kind, and is the sample complete? What it needs is given beside it, or with the option for "
     "prerequisites (--staleproof-before, or --before)"
 )
-_Kind = tuple[int, str, WriteVerb, str]
 
 
 class Unreacted(UsageError):
@@ -93,10 +87,9 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     parts = parts_of_map(session, bare, partial(_plan, bare))
     rest = (*(run for plan in plans.values() for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
     session.share((*parts, *rest))
-    supplied = _plan(bare, canonical.supply(bare).steps)
-    if bare.inputs and is_worth_it and _is_possible(session, supplied):
-        plans["supply"] = supplied
-    bare = replace(bare, edges=edges_of(session, parts), inputs=bare.inputs if "supply" in plans else ())
+    bare = replace(bare, edges=edges_of(session, parts), inputs=_possible(session, bare) if is_worth_it else ())
+    if bare.inputs:
+        plans["supply"] = _supplied(bare)
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))
     observations.keep(session.options.root, session.options.subject, seen, session.options.mutations)
     _note(session, seen)
@@ -146,11 +139,11 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
     moves, trial = restless_fields(patient), indexed(patient)
     if trial.idle:
         raise _unreacted(bare, trial, "did nothing", session.refusals())
-    children = _children([trial])
+    children = traits.children([trial])
     bare = replace(
         bare,
         children=children,
-        watched=_watched([trial], _order(resource, children)),
+        watched=traits.watched([trial], _order(resource, children)),
         moves=moves,
         pause_seconds=pause,
         writes_at_rest=writes_at_rest(patient, moves),
@@ -174,23 +167,42 @@ def _taken_back(bare: Observed) -> dict[str, Plan]:
     return {"turns": _plan(bare, turned.steps)} if turned.away else {}
 
 
-def _is_possible(session: Session, supplied: Plan) -> bool:
-    """Whether what the primary needs can be taken away and brought back, and what the controller does then can be compared with; if
-    not, the report says why, and the run goes on without such plans."""
+def _possible(session: Session, bare: Observed) -> tuple[Input, ...]:
+    """What the primary needs that can be taken away and brought back, so that what the controller does then can be compared with:
+    all of it, or the first, or nothing; where it is less than all, the report says why."""
+    troubles = []
+    for count in dict.fromkeys((len(bare.inputs), min(1, len(bare.inputs)))):
+        some = replace(bare, inputs=bare.inputs[:count])
+        trouble = _trouble(session, _supplied(some)) if count else ""
+        if not trouble:
+            break
+        troubles.append(trouble)
+    else:
+        some = replace(bare, inputs=())
+    session.note("inputs", "; ".join(troubles))
+    return some.inputs
+
+
+def _supplied(bare: Observed) -> Plan:
+    return _plan(bare, canonical.supply(bare).steps)
+
+
+def _trouble(session: Session, plan: Plan) -> str:
+    """Why the workload cannot be done, or what the controller does then cannot be compared with; empty when it can."""
     try:
-        session.share(session.references.runs_of(supplied))
-        found = session.references.repeat(supplied)
-        trouble = reference_trouble(indexed(found[0], found))
+        session.share(session.references.runs_of(plan))
+        found = session.references.repeat(plan)
+        return reference_trouble(indexed(found[0], found))
     except Refused as err:
-        trouble = str(err)
-    session.note("inputs", trouble)
-    return not trouble
+        return str(err)
 
 
 async def _inputs(environment: Environment, sample: Manifest, before: Sequence[Manifest]) -> tuple[Input, ...]:
-    """What the sample needs that users take away and bring back, the first of it."""
-    some = inputs(sample, before)[:_MOST_INPUTS]
-    return tuple([Input(target_of(each), (await resource_type(each, environment.api)).name) for each in some])
+    """What the sample needs that users take away and bring back, the first of it. What is in no namespace is there for all
+    trials."""
+    kinds = [(each, await resource_type(each, environment.api)) for each in inputs(sample, before)]
+    some = [(each, kind) for each, kind in kinds if kind.namespaced][:_MOST_INPUTS]
+    return tuple(Input(target_of(each), kind.name, *edited(each)) for each, kind in some)
 
 
 def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, float]:
@@ -208,7 +220,7 @@ def _observed(session: Session, bare: Observed, plans: Mapping[str, Plan], begin
     """`plans`: a life, a death, and, if there are any, turns and supply."""
     runs = {name: [indexed(history) for history in session.references.repeat(plan)] for name, plan in plans.items()}
     life, death = runs["life"], runs["death"]
-    children = _children(life)
+    children = traits.children(life)
     if not any(trial.history.complete for trial in life) or (not children and _is_hindered(bare, life[0], session.refusals())):
         raise _unreacted(bare, life[0], "created nothing", session.refusals())
     streams = life[0].streams.values()
@@ -216,21 +228,21 @@ def _observed(session: Session, bare: Observed, plans: Mapping[str, Plan], begin
     seen = replace(
         bare,
         children=children,
-        watched=_watched(life, _order(bare.resource, children)),
-        life=_written(life),
-        death=_written(death),
-        turns=_written(runs["turns"]) if "turns" in runs else (),
-        supply=_written(runs["supply"]) if "supply" in runs else (),
-        life_changed=_changed(life),
-        death_changed=_changed(death),
-        seconds=_took(tuple(chain.from_iterable(runs.values()))),
+        watched=traits.watched(life, _order(bare.resource, children)),
+        life=traits.written(life),
+        death=traits.written(death),
+        turns=traits.written(runs["turns"]) if "turns" in runs else (),
+        supply=traits.written(runs["supply"]) if "supply" in runs else (),
+        life_changed=traits.changed(life),
+        death_changed=traits.changed(death),
+        seconds=traits.took(tuple(chain.from_iterable(runs.values()))),
         has_metrics=life[0].first(Metrics) is not None,
         keeps_more=beyond_scale((*life, *death), bare.scale_path) if bare.scale_path else "",
         keeps_finalizer=any(primary["metadata"].get("finalizers") for primary in primaries),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
-        bookmarked=_bookmarked(life),
+        bookmarked=traits.bookmarked(life),
     )
-    return _with_beginning(seen, bare, indexed(session.references.take(beginning)))
+    return traits.with_beginning(seen, bare, indexed(session.references.take(beginning)))
 
 
 def _is_hindered(bare: Observed, trial: Trial, refused: str) -> bool:
@@ -282,93 +294,6 @@ async def _describe(environment: Environment, sample: Manifest) -> tuple[str, tu
     return kind.name, ("spec", "replicas") if isinstance(replicas, int) else ()
 
 
-# --- what the controller does ----------------------------------------------------------------------------------------------------
-
-
-def _children(life: Sequence[Trial]) -> tuple[ChildKind, ...]:
-    made = [list(object_history(trial).objects.values()) for trial in life]
-    stable = set.intersection(*({child.named for child in each} for each in made))
-
-    def least(resource: str, who: str) -> int:
-        """How many children of the resource have such a maker in every reference, at least."""
-        return min(sum(child.resource == resource and getattr(child, who) is not None for child in each) for each in made)
-
-    kinds = []
-    for resource in sorted({child.resource for each in made for child in each if child.creator}):
-        kept = all(child.named in stable for child in made[0] if child.resource == resource and child.creator)
-        watched = any(stream.entry.resource == resource for stream in life[0].streams.values())
-        stays = min(_there(trial, resource) for trial in life)
-        kinds.append(ChildKind(resource, least(resource, "creator"), least(resource, "deleter"), kept, watched, stays))
-    return tuple(sorted(kinds, key=lambda kind: -kind.creates))
-
-
-def _there(trial: Trial, resource: str) -> int:
-    """How many children of the resource were there after the first step and in the end."""
-    owned = [each for each in object_history(trial).objects.values() if each.resource == resource and each.owner_uid]
-    ends = [len(trial.entries), *(run.ended for run in trial.steps[:1] if run.ended is not None)]
-    return min(sum(each.is_live(before=end) for each in owned) for end in ends)
-
-
-def _written(references: Sequence[Trial]) -> tuple[Written, ...]:
-    """The controller's successful writes by step; of each kind the fewest in any reference."""
-    counts = [Counter(kind for kind, _ in _writes(trial)) for trial in references]
-    kinds = sorted(set.intersection(*(set(each) for each in counts)))
-    changing = {kind for trial in references for kind, changes in _writes(trial) if changes}
-    return tuple(Written(*kind, times=min(each[kind] for each in counts), changes=kind in changing) for kind in kinds)
-
-
-def _writes(trial: Trial) -> Iterator[tuple[_Kind, bool]]:
-    """The kind of each successful write, and whether it changed anything; of objects without a namespace nobody knows."""
-    makers = {commit.by.index for commit in trial.commits if commit.by is not None}
-    for request in trial.work:
-        asked = request.asked
-        if asked.verb in get_args(WriteVerb) and request.succeeded and not asked.dry_run:
-            kind = step_at(trial, asked.at), asked.resource, asked.verb, asked.subresource
-            yield kind, request.index in makers or not asked.namespace  # type: ignore[misc]  # one of those verbs
-
-
-def _changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
-    """What had objects, and when they changed. Whatever has no namespace counts as the trial's."""
-    found: dict[str, set[int]] = defaultdict(set)
-    for trial in references:
-        for _, entry in trial.every(Committed):
-            if not is_bookkeeping(entry.resource, entry.object):
-                found[entry.resource].add(step_at(trial, entry.at))
-    return tuple(Changed(resource, tuple(sorted(steps))) for resource, steps in sorted(found.items()))
-
-
-def _took(references: Sequence[Trial]) -> dict[str, float]:
-    """The most seconds that a step of each kind took until its last change, beyond what it rests, and the settling: a trial knows
-    when a step is over, and does not wait as a reference does."""
-    usual = Settle()
-    took: dict[str, float] = defaultdict(float)
-    for trial in references:
-        changes = sorted(trial.at(commit.index) for commit in trial.commits)
-        for run in trial.steps:
-            step, began = trial.plan.steps[run.number - 1], trial.at(run.began)
-            ended = trial.at(run.ended) if run.ended is not None else began
-            worked = max((at for at in changes if began <= at <= ended), default=began) - began
-            rested = step.seconds if isinstance(step, Rest) else 0.0
-            took[step.tag] = max(took[step.tag], max(0.0, worked - rested) + usual.idle_seconds)
-    return took | {"settle": usual.quiet_seconds}
-
-
-def _watched(references: Sequence[Trial], order: Sequence[str]) -> tuple[str, ...]:
-    """The resources that are watched in every reference, in this order; those that are not in it come last."""
-    each = [{stream.entry.resource for stream in trial.streams.values()} - BOOKKEEPING for trial in references]
-    watched = set.intersection(*each)
-    return (*(resource for resource in order if resource in watched), *sorted(watched.difference(order)))
-
-
-def _bookmarked(references: Sequence[Trial]) -> tuple[str, ...]:
-    """The resources whose watches got bookmarks in every reference, not counting the one that ends the initial events."""
-    each = (
-        {trial.resource_of(sent.stream) for _, sent in trial.every(Delivered) if sent.type == "BOOKMARK" and not sent.initial_end}
-        for trial in references
-    )
-    return tuple(sorted(set.intersection(*each) - BOOKKEEPING - {""}))
-
-
 # --- how it begins ---------------------------------------------------------------------------------------------------------------
 
 
@@ -388,42 +313,9 @@ def _beginning(bare: Observed) -> Plan:
 
 def _begin(session: Session, plan: Plan) -> History:
     history = session.watch(plan)
-    if not _works_after(indexed(history)) and not isinstance(plan.steps[-1], Touch):
+    if not traits.works_after(indexed(history)) and not isinstance(plan.steps[-1], Touch):
         history = session.watch(
             msgspec.structs.replace(plan, settle=msgspec.structs.replace(plan.settle, quiet_seconds=LATE_LIFE_SECONDS))
         )
     session.renew()  # a controller that does not survive this must still be seen as it is without faults
     return history
-
-
-def _with_beginning(seen: Observed, bare: Observed, trial: Trial) -> Observed:
-    """With what the controller asked for, and how soon, when it began like this."""
-    return replace(
-        seen,
-        reads_past=tuple(each for index, each in enumerate(bare.watched) if index in trial.fired),
-        seconds=seen.seconds | {"start": _start_seconds(trial, seen.watched), "work": _works_after(trial)},
-        asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
-        relists_at_once=_relist_seconds(trial, seen.resource) < AT_ONCE_SECONDS,
-    )
-
-
-def _start_seconds(trial: Trial, watched: Sequence[str]) -> float:
-    """From the beginning of the controller's last life until it watched everything for the first time."""
-    began = trial.starts[-1]
-    opened: dict[str, float] = {}
-    for _, entry in trial.every(Opened, since=began):
-        opened.setdefault(entry.resource, entry.at)
-    return max((opened[each] for each in watched if each in opened), default=trial.at(began)) - trial.at(began)
-
-
-def _works_after(trial: Trial) -> float:
-    """Seconds from the beginning of the controller's last life until it first wrote; 0 if it never did."""
-    began = trial.starts[-1]
-    return next((trial.at(request.index) - trial.at(began) for request in trial.work if request.index > began), 0.0)
-
-
-def _relist_seconds(trial: Trial, resource: str) -> float:
-    """Seconds from a 410 on the controller's watch of this resource to its next watch; infinite if it never came."""
-    closed = [entry.at for _, entry in trial.every(Closed) if entry.how == "expired"]
-    again = [entry.at for _, entry in trial.every(Opened) if entry.resource == resource and closed and entry.at > closed[-1]]
-    return again[-1] - closed[-1] if again else float("inf")

@@ -1,6 +1,7 @@
 """How long a trial is waited for: until each step, and at last the trial, has brought what it brought in the references; but not
 longer than a controller may need."""
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -26,9 +27,13 @@ from staleproof.drive.trial.run import Live
 
 class Goals:
     """What the references came to, at the end of each step and at the end of all. `plan`: that of the trial, whose resyncs the
-    references do not have; `unstable`: what the run has shown so far to be unstable, which nobody waits for."""
+    references do not have; `unstable`: what the run has shown so far to be unstable, which nobody waits for; `until`: the last step
+    that the references have in common with the plan."""
 
-    def __init__(self, references: Sequence[History], plan: Plan, unstable: Sequence[UnstableField] = ()) -> None:
+    def __init__(
+        self, references: Sequence[History], plan: Plan, unstable: Sequence[UnstableField] = (), until: float = math.inf
+    ) -> None:
+        self.until = until
         header = msgspec.structs.replace(references[0].header, unstable=tuple(unstable))
         self._trial = indexed(replace(references[0], header=header), references)
         self._plan = plan

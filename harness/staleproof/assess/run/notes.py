@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from staleproof.assess.learn.samples import Samples, Seen, observe_all
 from staleproof.assess.run.blame import known
 from staleproof.assess.run.exit_code import (
     BROKEN,
@@ -42,7 +43,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.shrink import is_shrunk
 from staleproof.draw.strategies import SCENARIO
-from staleproof.errors import SetupError
+from staleproof.errors import OutOfTime, SetupError
 from staleproof.report.baseline import Baseline, excused, in_words
 from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport
 from staleproof.settings import Settings
@@ -59,8 +60,9 @@ class Note(msgspec.Struct, omit_defaults=True):
     who is to blame.
 
     `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others. `refused` counts
-    what the controller asked for and may not do, since the note before. `wanted` are requirements that have to be exercised;
-    `unlearnt`: the time was over before anything could be planned; `stopped`: plans were not run, because the run was to stop.
+    what the controller asked for and may not do, since the note before. `wanted` are requirements that have to be exercised.
+    `learning_seconds`: how long it took until it was known what the controller does without faults; `unlearnt`: the time was over
+    before that. `stopped`: plans were not run, because the run was to stop.
     """
 
     trial: TrialReport | None = None
@@ -73,6 +75,7 @@ class Note(msgspec.Struct, omit_defaults=True):
     problem: str = ""
     exit_code: int = FAILED
     wanted: tuple[str, ...] = ()
+    learning_seconds: float = 0.0
     unlearnt: bool = False
     stopped: bool = False
 
@@ -96,7 +99,8 @@ class Notes:
         other_failures: whether a test failed for any other reason.
         lost: whether a worker died.
         wanted: the requirements that have to be exercised.
-        unlearnt: the time was over before it was known what the controller does without faults.
+        learning_seconds: until it was known what the controller does without faults.
+        unlearnt: the time was over before that.
         stopped: plans were not run, because the run was to stop.
         lines: what the end of the run says besides.
         report: of the run, once it is over and there is anything to report.
@@ -121,12 +125,24 @@ class Notes:
     other_failures: bool = False
     lost: bool = False
     wanted: set[str] = field(default_factory=set)
+    learning_seconds: float = 0.0
     unlearnt: bool = False
     stopped: bool = False
     lines: list[str] = field(default_factory=list)
     report: Report | None = None
     known: list[str] = field(default_factory=list)
     exit_code: int = PASSED
+
+    def observed(self, session: Session, samples: Samples) -> Seen:
+        """What the controller does for the samples without any fault. Raises what `observe_all` does; OutOfTime is noted."""
+        began = time.monotonic()
+        try:
+            seen = observe_all(session, samples)
+        except OutOfTime:
+            self.note(Note(unlearnt=True))
+            raise
+        self.note(Note(learning_seconds=time.monotonic() - began))
+        return seen
 
     def trial(self, session: Session, plan: Plan, *, claim: str = "", shrinks: bool = False) -> Result:
         """Run a plan, judge it, and keep what came of it. What has a new finding is made smaller first, if it `shrinks`. One that
@@ -247,6 +263,7 @@ class Notes:
             refused=dict(self.refused),
             wanted=self._all_wanted(PROFILES[settings.profile].wanted),
             minutes=settings.minutes,
+            learning_seconds=round(self.learning_seconds, 1),
             unlearnt=self.unlearnt,
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
             ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
@@ -278,6 +295,7 @@ class Notes:
         self.environment |= note.environment
         self.lines += [note.line] if note.line else []
         self.wanted |= set(note.wanted)
+        self.learning_seconds = max(self.learning_seconds, note.learning_seconds)
         self.unlearnt = self.unlearnt or note.unlearnt
         self.stopped = self.stopped or note.stopped
         self.refused += Counter(note.refused)

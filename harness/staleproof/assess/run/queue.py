@@ -29,6 +29,7 @@ from staleproof.assess.run.selection import EVERYTHING, Selection
 from staleproof.assess.store.claims import Claims, Done
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, new_stories
 from staleproof.assess.trial.once_more import Undoable
+from staleproof.assess.trial.references import REFERENCES
 from staleproof.assess.trial.result import Result, failures
 from staleproof.core.plan.plan import Plan, masked
 from staleproof.core.times import RESERVE_FACTOR
@@ -204,7 +205,8 @@ class Queue:
         """The most valuable first, if the time may not be enough for all; else the longest, and then what was drawn, as it was."""
         if not self._hurries:
             return sorted(jobs, key=lambda job: (bool(job.search), 0.0 if job.search else -job.seconds))
-        return [jobs[number] for number in most_valuable_first([job.plan for job in jobs], [job.seconds for job in jobs])]
+        plans, seconds = [job.plan for job in jobs], [job.seconds for job in jobs]
+        return [jobs[number] for number in most_valuable_first(plans, seconds, references=REFERENCES)]
 
     def _take(self, job: Job, *, helps: bool = False, waits: bool = False) -> Done | None:
         """What came of it, if it is over or can be run now."""

@@ -217,8 +217,8 @@ class Worker:
     ) -> History:
         """Run a plan once and judge nothing.
 
-        `lasts`: seconds that each step, and then the settling, take at least. `goals`: what it came to in an earlier run; without
-        that each step is waited for with patience.
+        `lasts`: seconds that each step, and then the settling, take at least. `goals`: what it came to in an earlier run; each step
+        of which that tells nothing is waited for with patience.
         """
         folder = self.shared.reference_under_way(self.named(next(self._watched)))
         began = time.monotonic()
@@ -232,8 +232,15 @@ class Worker:
                 own_hosts=mine.own_hosts,
             )
         )
-        reached = goals.is_reached if goals else None
-        spec = TrialSpec(plan=kept, before=plan.before, folder=folder, role=role, lasts=lasts, reached=reached)
+        spec = TrialSpec(
+            plan=kept,
+            before=plan.before,
+            folder=folder,
+            role=role,
+            lasts=lasts,
+            reached=goals.is_reached if goals else None,
+            reached_until=goals.until if goals else math.inf,
+        )
         history = self.in_time(lambda env: run_trial(spec, env))
         self.shared.keep_reference(folder, history)
         if role == "reference" and not plan.faults:

@@ -12,6 +12,7 @@ import msgspec
 
 from staleproof.assess.learn import patience
 from staleproof.assess.run.worker import Task, Worker
+from staleproof.assess.store.run_folder import write_whole
 from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
 from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.trial import indexed
@@ -84,7 +85,7 @@ class References:
         return tuple(self.take(SharedRun(f"{key}-{number}", make, plan)) for number in range(times))
 
     def runs_of(self, plan: Plan, attempt: int = 1) -> list[SharedRun]:
-        """The fault-free runs that `repeat` asks for; the later ones are run by the first one's steps, if that is over by then."""
+        """The fault-free runs that `repeat` asks for; each goes by the steps that an earlier run had in common with it."""
         return [self._run_of(plan, attempt, number) for number in range(REFERENCES)]
 
     def shared_run(self, kind: str, plan: Plan, make: Callable[[Plan], History]) -> SharedRun:
@@ -145,18 +146,36 @@ class References:
         plan = msgspec.structs.replace(plan, fresh=plan.fresh or attempt > 1)
 
         def make() -> bytes:
-            first = self._worker.shared.outcome(f"{key}-0")
-            patient = (self._worker.shared.reference(first.read_text()),) if number and first.exists() else ()
-            return self._worker.watch(
-                plan, goals=patience.Goals(patient, plan, self.unstable()) if patient else None
-            ).digest.encode()
+            found = self._worker.watch(plan, goals=self._goals(plan, attempt))
+            if ended_well(indexed(found)):
+                self._keep_ends(plan, attempt, found)
+            return found.digest.encode()
 
         return SharedRun(f"{key}-{number}", make, plan)
 
-    def _workload(self, plan: Plan) -> str:
+    def _goals(self, plan: Plan, attempt: int) -> patience.Goals | None:
+        """What an earlier run came to whose first steps are this plan's, as many of them as there are; None if there was none. What
+        is tried again goes by what was tried again."""
+        for number in range(len(plan.steps), 0, -1):
+            known = self._worker.shared.outcome(self._first_steps(plan, number, attempt))
+            if known.exists():
+                return patience.Goals([self._worker.shared.reference(known.read_text())], plan, self.unstable(), until=number)
+        return None
+
+    def _keep_ends(self, plan: Plan, attempt: int, found: History) -> None:
+        """Let what a run came to, step by step, be known to others that begin with the same steps."""
+        for number in range(1, len(plan.steps) + 1):
+            known = self._worker.shared.outcome(self._first_steps(plan, number, attempt))
+            if not known.exists():
+                write_whole(known, found.digest.encode())
+
+    def _first_steps(self, plan: Plan, number: int, attempt: int) -> str:
+        return f"{self._workload(msgspec.structs.replace(plan, steps=plan.steps[:number]), 'first steps')}-{attempt}"
+
+    def _workload(self, plan: Plan, kind: str = "references") -> str:
         # whatever they were, it settled; and a reference begins no new life
         paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0, begins_seconds=0.0)
-        return self._worker.key("references", plan.steps, paces, plan.before)
+        return self._worker.key(kind, plan.steps, paces, plan.before)
 
 
 def _primary(plan: Plan) -> str:

@@ -38,7 +38,7 @@ from staleproof.core.operator.companion import ALWAYS
 from staleproof.core.operator.prerequisite import with_payloads, without_payload
 from staleproof.core.plan.plan import Plan
 from staleproof.core.times import HEALS_FACTOR, HEALS_SECONDS
-from staleproof.draw.sweep import alone, copies_in
+from staleproof.draw.sweep import alone, copies_in, mentioned, without
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.run import Patience, TrialSpec, run_trial
@@ -89,7 +89,8 @@ class Session(Worker):
         controller dead or doing nothing any more is run again in a new life, because the trial before it may be to blame.
 
         No single trial leaves a doubt, either: one that could not be carried out, found no occasion for what it was drawn for, or
-        cannot be explained is run once more (`once_more`), and then the second one counts.
+        cannot be explained is run once more (`once_more`), and then the second one counts. A sweep goes on without a primary that
+        the API server does not accept.
 
         Raises:
             OutOfTime: there was no time to run it, or its references.
@@ -98,7 +99,10 @@ class Session(Worker):
         try:
             return self._trial(self._completed(plan), self.options.reruns if reruns is None else reruns)
         except Refused as err:
-            raise Undoable(str(err)) from err
+            left = without(plan, mentioned(copies_in(plan), str(err)))
+            if left is None:
+                raise Undoable(str(err)) from err
+            return self.trial(left, reruns=reruns)
 
     def _trial(self, plan: Plan, reruns: int) -> Result:
         name = self.named(next(self._numbers))
@@ -123,18 +127,22 @@ class Session(Worker):
 
     def _swept(self, sweep: Result, reruns: int) -> Result:
         """What came of a sweep: the first finding about a primary that is run alone, or what is in doubt about one, or what
-        the sweep shows of all. Where the time is over, or one cannot be run, the suspicion stays open."""
+        the sweep shows of all. Where the time is over, or one cannot be run, its suspicion stays open."""
         doubted: list[Result] = []
-        try:
-            for name in suspects(sweep):
+        is_open = False
+        for name in suspects(sweep):
+            try:
                 result = self._trial(alone(sweep.plan, name), reruns)
-                if result.failures:
-                    return replace(result, again=SUSPECT)
-                doubted += [result] if is_in_doubt(result) else []
-        except (OutOfTime, Undoable, Refused):
-            return replace(sweep, verdicts=unconfirmed(sweep.verdicts), is_unconfirmed=True)
+            except (Undoable, Refused, OutOfTime):
+                is_open = True
+                continue
+            if result.failures:
+                return replace(result, again=SUSPECT)
+            doubted += [result] if is_in_doubt(result) else []
         if doubted:
             return replace(doubted[0], again=SUSPECT)
+        if is_open:
+            return replace(sweep, verdicts=unconfirmed(sweep.verdicts), is_unconfirmed=True)
         self.note(f"suspected in the sweep {sweep.name}, and not seen alone", in_words(sweep))
         return replace(sweep, verdicts=without_suspects(sweep.verdicts))
 

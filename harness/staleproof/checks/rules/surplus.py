@@ -18,6 +18,7 @@ from staleproof.checks.verdict import NotExercised, Said, Suspicion
 from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Delivered, Exited, Listed
 
+NONE_LEFT = "what the controller deletes is all gone without faults, too, so that it cannot delete too much of it"
 _TOLD = 3
 
 
@@ -76,7 +77,7 @@ def no_excess_delete(trial: Trial) -> Iterator[Said]:
     if not looked:
         yield NotExercised("the controller was never made to look again while an own delete was hidden from it")
     elif not looked & left:
-        yield NotExercised("what the controller deletes is all gone without faults, too, so that it cannot delete too much of it")
+        yield NotExercised(NONE_LEFT)
 
 
 NO_EXCESS_DELETE = Requirement(

@@ -49,6 +49,7 @@ ACTS: Mapping[str, Act] = {
     "daemonsets.apps": Act(("daemonset",), ("pods",)),
     "deployments.apps": Act(("deployment",), ("replicasets.apps",)),
     "jobs.batch": Act(("job", "ttl-after-finished"), ("pods",)),
+    "nodes": Act((KWOK, "node-lifecycle")),
     "persistentvolumeclaims": Act(
         ("persistentvolume-binder", "persistentvolume-protection", "persistentvolumeclaim-protection", PROVISIONER)
     ),
@@ -62,6 +63,10 @@ ACTS: Mapping[str, Act] = {
     "statefulsets.apps": Act(("statefulset",), ("pods", "persistentvolumeclaims")),
 }
 """By what a controller may create: who would act on it in a real cluster."""
+
+
+IN_EVERY_NAMESPACE = frozenset({("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")})
+"""What a real cluster has in each namespace: whoever asks for one has beside it those who act on ServiceAccounts."""
 
 
 class CompanionError(ValueError):

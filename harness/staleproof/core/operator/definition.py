@@ -36,10 +36,11 @@ def is_about(manifest: Manifest) -> frozenset[GroupKind]:
 
 def is_asked_for(kind: GroupKind, asked: Iterable[GroupKind]) -> bool:
     """Whether a kind is among those that a document asks for. What Kubernetes itself has, nobody need ask for."""
-    return not _is_built_in(kind.group) and any(each.kind == kind.kind and each.group in ("", kind.group) for each in asked)
+    return not is_built_in(kind.group) and any(each.kind == kind.kind and each.group in ("", kind.group) for each in asked)
 
 
-def _is_built_in(group: str) -> bool:
+def is_built_in(group: str) -> bool:
+    """Whether Kubernetes itself has the kinds of this group."""
     return "." not in group or (group.endswith(".k8s.io") and not group.endswith(".x-k8s.io"))
 
 

@@ -43,10 +43,15 @@ class ChildKind:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An object that the primary needs and that can be taken away and brought back, with its resource."""
+    """An object that the primary needs and that can be taken away and brought back, with its resource.
+
+    `edit` and `undo` are merge patches by which it is another that is as good, and again what it was; empty: none is known.
+    """
 
     target: Target
     resource: str
+    edit: Manifest = field(default_factory=dict)
+    undo: Manifest = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,15 @@ controller reacts to. All the rest are prerequisites. So is, unless the user say
 that sample is the primary.
 
 Cluster-scoped ones are there once for all trials, under their own names. Namespaced ones are put into the trial's namespace, where
-the primary is; only one that is said to be in another namespace than the primary's stays there, and is there once.
+the primary is; only one that is said to be in another namespace than the primary's stays there, and is there once. Where the
+primary does not say its own, another is one that it mentions, or whose Namespace is given.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from staleproof.core.operator.definition import CRD, asks_for, defined, is_about, is_asked_for
+from staleproof.core.operator.definition import CRD, asks_for, defined, is_about, is_asked_for, is_built_in
 from staleproof.core.operator.dependency import in_order, is_accessory
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.operator.mention import Mention, mentions, mentions_namespace
@@ -202,19 +203,48 @@ def placement(
     applied = [step.object for step in in_parts(steps) if isinstance(step, Apply)]
     home = next((said for each in applied if (said := each["metadata"].get("namespace", ""))), "")
     said = {each["metadata"].get("namespace", "") for each in before} - {"", home or _DEFAULT}
-    elsewhere = {each for each in said if home or is_nowhere or any(mentions_namespace(one, each) for one in applied)}
+    made = {each["metadata"]["name"] for each in before if each["kind"] == "Namespace"}
+    elsewhere = {
+        each for each in said if home or is_nowhere or each in made or any(mentions_namespace(one, each) for one in applied)
+    }
     moved = (each for each in (*applied, *before) if each["metadata"].get("namespace", "") not in elsewhere)
     names = frozenset(each["metadata"]["name"] for each in moved)
     return Placement(namespace, home, names, frozenset(elsewhere), called or {}, is_shared=is_shared)
 
 
 def inputs(primary: Manifest, before: Sequence[Manifest]) -> list[Manifest]:
-    """Those of its prerequisites that users take away and bring back as they do primaries: Secrets, ConfigMaps and Services in its
-    own namespace that it mentions."""
+    """Those of its prerequisites that users take away and bring back as they do primaries, and that it mentions: Secrets,
+    ConfigMaps and Services in its own namespace, and then what is of a custom kind, which may be another primary."""
     elsewhere = placement([Apply(object=primary)], before, "").elsewhere
-    named = {(kind, each.name) for each in mentions(primary) for kind in _INPUTS if each.may_mean(kind)}
     theirs = (each for each in before if each["metadata"].get("namespace", "") not in elsewhere)
-    return [each for each in theirs if each["apiVersion"] == "v1" and (each["kind"], each["metadata"]["name"]) in named]
+    named = [each for each in theirs if _is_mentioned(each, mentions(primary))]
+    core = [each for each in named if each["apiVersion"] == "v1" and each["kind"] in _INPUTS]
+    return [*core, *(each for each in named if not is_built_in(GroupKind.of(each).group))]
+
+
+def _is_mentioned(manifest: Manifest, named: Iterable[Mention]) -> bool:
+    kind, name = manifest["kind"], manifest["metadata"]["name"]
+    return any(each.name == name and each.may_mean(kind) for each in named)
+
+
+def edited(manifest: Manifest) -> tuple[Manifest, Manifest]:
+    """By which merge patches a ConfigMap is another that is as good, and again what it was: one of its numbers is one more, or a
+    text of several lines has an empty line more. Both are empty where nothing like that is in it, and for all other kinds: of a
+    Secret nobody knows what else it may say."""
+    if manifest["apiVersion"] != "v1" or manifest["kind"] != "ConfigMap":
+        return {}, {}
+    for key, value in (manifest.get("data") or {}).items():
+        new = _another_text(value) if isinstance(value, str) else ""
+        if new:
+            return {"data": {key: new}}, {"data": {key: value}}
+    return {}, {}
+
+
+def _another_text(value: str) -> str:
+    """Empty when there is none."""
+    if value.isdecimal():
+        return str(int(value) + 1)
+    return f"{value}\n" if value.endswith("\n") else ""
 
 
 # --- what was not written down ---------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ there was anything to see is left out.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import structs
@@ -72,7 +73,7 @@ def final_only(plan: Plan) -> Plan | None:
     if any(isinstance(step, Recreate) and step.foreign for step in workload):
         return None
     applied = [Apply(object=manifest) for manifest in present(workload).values()]
-    steps = _as_in(workload, [*_withdrawn(workload), *applied])
+    steps = (*_given(workload), *_as_in(workload, applied))
     return _made(plan, "only the last state of", steps, ()) if steps and steps != workload else None
 
 
@@ -114,7 +115,8 @@ def ablated(plan: Plan, left_out: Collection[FaultIndex]) -> Plan | None:
 def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -> tuple[Step, ...]:
     """The workload as somebody sees it to whom these steps (`last` included) and edits show only their outcome."""
     before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
-    missed = _as_in(meanwhile, list(_change(present(before), present((*workload[:last], *edits)), meanwhile)))
+    change = list(_change(present(before), present((*workload[:last], *edits)), meanwhile))
+    missed = (*_given(meanwhile, before), *_as_in(meanwhile, change))
     theirs = tuple(
         step for step in meanwhile if isinstance(step, Edit | PatchStatus) or (isinstance(step, Recreate) and step.foreign)
     )
@@ -207,17 +209,52 @@ def present(steps: tuple[Step, ...]) -> Mapping[Target, Manifest]:
     return found
 
 
-def _withdrawn(steps: Sequence[Step]) -> list[Delete]:
-    """What the workload needs, and has not at its end: what it takes away without having applied it. The plan's prerequisites are
-    not asked, because in a plan that is stored digests stand for them."""
-    applied, gone = set[Target](), dict[Target, bool]()
+@dataclass(slots=True)
+class _Needed:
+    """What steps do to something that the workload needs and has not applied: whether it `is_gone`, or `is_anew`, because it was
+    put back, and what patches have made of it since."""
+
+    is_gone: bool = False
+    is_anew: bool = False
+    patch: Manifest = field(default_factory=dict)
+
+
+def _given(steps: Sequence[Step], before: Sequence[Step] = ()) -> list[Delete | Restore | Patch]:
+    """The fewest steps that make of what the workload needs what these steps make of it, after those `before`: what goes and comes
+    back in these steps need not go. The plan's prerequisites are not asked, because in a plan that is stored digests stand for
+    them."""
+    found: list[Delete | Restore | Patch] = []
+    were = _needed(before)
+    own = {target_of(step.object) for step in in_parts(before) if isinstance(step, Apply)}
+    for target, now in _needed(steps, own).items():
+        then = were.get(target, _Needed())
+        found += [Delete(target=target)] if not then.is_gone and (now.is_gone or (now.is_anew and then.patch)) else []
+        found += [Restore(target=target)] if now.is_anew and (then.is_gone or then.patch) else []
+        found += [Patch(target=target, patch=now.patch)] if now.patch and not now.is_gone else []
+    return found
+
+
+def _needed(steps: Sequence[Step], applied: Collection[Target] = ()) -> dict[Target, _Needed]:
+    """By target; what was `applied` before is none of it."""
+    own, found = set(applied), defaultdict[Target, _Needed](_Needed)
     for step in in_parts(steps):
         match step:
             case Apply(object=manifest):
-                applied.add(target_of(manifest))
-            case Delete(target=target) | Restore(target=target) if target not in applied:
-                gone[target] = isinstance(step, Delete)
-    return [Delete(target=target) for target, is_gone in gone.items() if is_gone]
+                own.add(target_of(manifest))
+            case Delete(target=target) if target not in own:
+                found[target] = _Needed(is_gone=True)
+            case Restore(target=target):
+                found[target] = _Needed(is_anew=True)
+            case Patch(target=target, patch=patch) if target not in own:
+                found[target].patch = _composed(found[target].patch, patch)
+    return found
+
+
+def _composed(first: Any, then: Any) -> Any:  # noqa: ANN401  # JSON
+    """The merge patch that does what these two do, one after the other."""
+    if not isinstance(first, dict) or not isinstance(then, dict):
+        return then
+    return {**first, **{key: _composed(first.get(key), value) for key, value in then.items()}}
 
 
 def _merged(before: Any, patch: Any) -> Any:  # noqa: ANN401  # JSON

@@ -1,5 +1,6 @@
 """Which moves are tried on a controller, and in which order, so that few runs show what it passes on."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
@@ -10,6 +11,8 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move, MoveKind, collide
 from staleproof.core.plan.step import Patch
 
+_REFERENCE = re.compile(r"(?:\.r|[a-z0-9]R)ef(?:erence)?s?(?:\[\d*\])?(?:\.|$)")
+"""`issuerRef.` or `.references[0].`, and not `.href`."""
 _GROUPS: tuple[tuple[MoveKind, ...], ...] = (
     ("up", "down", "zero", "quantity", "duration"),
     ("append-entry", "remove-entry", "reorder"),
@@ -39,12 +42,13 @@ class Tried:
 
 
 def trials(observed: Observed, known: Collection[str], most: int, *, is_careful: bool = False) -> list[Tried]:
-    """Moves that do not get into one another's way, at most so many steps, and none of these fields again. `is_careful`: each is
-    taken back at once, if it can be."""
+    """Moves that do not get into one another's way, at most so many steps, and none of these fields again; none that makes a
+    reference to another object lead nowhere, as plans rest on what is passed on. `is_careful`: each is taken back at once, if it
+    can be."""
     chosen: list[Move] = []
     left = most
     taken = {*known, ".".join(observed.scale_path)}
-    for move in _in_turn([move for move in observed.changes if move.path not in taken]):
+    for move in _in_turn([move for move in observed.changes if move.path not in taken and not refers(move.path)]):
         cost = len(_steps(observed, move, is_careful=is_careful))
         if cost <= left and move.path not in taken and not any(collide(move.do, other.do) for other in chosen):
             chosen.append(move)
@@ -96,6 +100,11 @@ def returning_only(moves: Sequence[Move], known: Collection[str]) -> tuple[Move,
     """All of them; what nobody has asked about counts as what cannot be taken back."""
     unknown = {move.name for move in moves if not move.is_label} - set(known)
     return tuple(structs.replace(move, returns=False) if move.name in unknown else move for move in moves)
+
+
+def refers(path: str) -> bool:
+    """Whether a field is part of a reference to another object, as `spec.issuerRef.name` is."""
+    return _REFERENCE.search(path) is not None
 
 
 def _in_turn(moves: Sequence[Move], groups: Sequence[tuple[MoveKind, ...]] = _GROUPS) -> Iterator[Move]:

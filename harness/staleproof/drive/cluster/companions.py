@@ -40,6 +40,8 @@ NODES = 3
 """So many Nodes come with kwok."""
 _MANAGER, _SCHEDULER = "kube-controller-manager", "kube-scheduler"
 _CLIENT = ("--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000")
+_ALIVE = ("--node-monitor-grace-period=8760h",)
+"""kwok's Nodes do not say that they are alive, and none of them ever dies of that."""
 _WAITS, _SYNCED = "Waiting for caches to sync", "Caches are synced"
 
 
@@ -150,7 +152,7 @@ class Companions:
     async def _controller_manager(self, program: Path, names: Sequence[str]) -> None:
         """One kube-controller-manager runs them all. It is ready when every controller has said that its caches are synced."""
         controllers = controllers_flag(names)
-        flags = (f"--controllers={controllers}", "--use-service-account-credentials=false", "--secure-port=0", *_CLIENT)
+        flags = (f"--controllers={controllers}", "--use-service-account-credentials=false", "--secure-port=0", *_ALIVE, *_CLIENT)
         await self._manager.aclose()
         command = self._command(_MANAGER, program, *flags, *self._keys(names))
         before = command.log.stat().st_size if command.log.exists() else 0
@@ -186,7 +188,7 @@ class Companions:
         flags = (
             f"--config={shipped('fixtures.controlplane') / COMPANIONS.name / 'stages.yaml'}",
             "--manage-all-nodes=true",
-            "--node-lease-duration-seconds=0",  # nobody looks whether they are alive
+            "--node-lease-duration-seconds=0",  # nobody looks whether they are alive (`_ALIVE`)
             "--node-port=0",  # it serves nothing
         )
         nodes = [_node(number) for number in range(1, NODES + 1)]

@@ -17,10 +17,13 @@ from staleproof.core.plan.plan import Subject, WebhookServer
 from staleproof.drive.process.address import LOOPBACK, free_port
 from staleproof.drive.process.private import write_private
 from staleproof.drive.subject.controller import filled, words_of
+from staleproof.drive.subject.given_files import texts_of
 
 WEBHOOK_PORT, WEBHOOK_CERT_DIR = "{webhook_port}", "{webhook_cert_dir}"
 _CERTIFICATE, _KEY, _CA = _PAIR = "tls.crt", "tls.key", "ca.crt"
 _ADMISSIONS, _CONVERSIONS = "apiserver_admission_webhook_request_total{", "apiserver_conversion_webhook_request_total{"
+_OLM = {_CERTIFICATE: "apiserver.crt", _KEY: "apiserver.key"}
+"""What the Operator Lifecycle Manager calls them, in the same folder."""
 _TEMPORARY, _BELOW_IT = "TMPDIR", Path("k8s-webhook-server", "serving-certs")
 """Where controller-runtime looks for certificates unless it is told: below the folder for temporary files. They are there, too, so
 that TMPDIR may be the folder of the certificate."""
@@ -48,10 +51,15 @@ class Webhooks:
         ca = (self.folder / _CA).read_bytes()
         return [led_to(each, self.server, f"https://127.0.0.1:{self.reached}", ca) for each in manifests]
 
+    @property
+    def values(self) -> dict[str, str]:
+        """What stands for placeholders on this machine."""
+        return {WEBHOOK_PORT: str(self.port), WEBHOOK_CERT_DIR: str(self.folder)}
+
     def process(self, subject: Subject) -> Subject:
         """The subject as a process: what its manifests say of the folder in its container is said of this one."""
         folder = str(self.folder)
-        placed = filled(subject, {WEBHOOK_PORT: str(self.port), WEBHOOK_CERT_DIR: folder, self.server.cert_dir: folder})
+        placed = filled(subject, {**self.values, self.server.cert_dir: folder})
         if any(folder in word for word in words_of(placed)):
             return placed
         return replace(placed, declared={_TEMPORARY: folder, **placed.declared})
@@ -115,7 +123,7 @@ def webhooks_in(folder: Path, subject: Subject, *, is_private: bool = False) -> 
     theirs: many serve them wherever they run, and end if they find no certificate. Their port is a free one if the subject says
     where to put it, or else the one that its manifests say. `is_private`: the controller's ports are its own, and this one is
     published as a free one."""
-    words = words_of(subject)
+    words = (*words_of(subject), *texts_of(subject))
     asks_port, asks_pair = (any(each in word for word in words) for each in (WEBHOOK_PORT, WEBHOOK_CERT_DIR))
     server = subject.webhooks or (WebhookServer(services=()) if asks_port or asks_pair else None)
     if server is None:
@@ -128,6 +136,8 @@ def webhooks_in(folder: Path, subject: Subject, *, is_private: bool = False) -> 
     write_private(folder / _KEY, issued.private_key_pem.bytes())
     for name in _PAIR:
         (folder / _BELOW_IT / name).symlink_to(folder.absolute() / name)
+    for name, another in _OLM.items():
+        (folder / another).symlink_to(folder.absolute() / name)
     port = free_port() if asks_port else server.port
     return Webhooks(server, port, folder, free_port() if is_private else port)
 

@@ -26,6 +26,7 @@ from staleproof.drive.process.address import free_port
 from staleproof.drive.process.program import IDENTITY, Program
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.subject.controller import controller_process, filled, secret_values
+from staleproof.drive.subject.given_files import with_files
 from staleproof.drive.subject.metrics import INSIDE, METRICS_PORT, OPTION, Endpoint, Unreadable, endpoint
 from staleproof.drive.subject.webhooks import Webhooks
 from staleproof.drive.trial.event_bus import EventBus
@@ -254,7 +255,8 @@ class Lives:
 
     @asynccontextmanager
     async def _launch(self) -> AsyncIterator[Program]:
-        subject, hooks = filled(self.subject, {METRICS_PORT: str(self.metrics_port)}), self.webhooks
+        values, hooks = {METRICS_PORT: str(self.metrics_port)}, self.webhooks
+        subject = filled(self.subject, values)
         if self.network is not None:
             from staleproof.drive.subject.image import controller_container  # docker is imported only when it is used
 
@@ -274,7 +276,10 @@ class Lives:
                 ca_file=self.proxy.ca_file,
                 namespace=subject.namespace,
             )
-            launched = controller_process(hooks.process(subject) if hooks else subject, kubeconfig, self.log)
+            if hooks is not None:
+                subject, values = hooks.process(subject), {**values, **hooks.values}
+            subject = with_files(subject, values, self.private / "given")
+            launched = controller_process(subject, kubeconfig, self.log)
         async with launched as controller:
             watch = self.group.create_task(self._tell_exit(controller, self.number))
             try:

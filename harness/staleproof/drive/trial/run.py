@@ -6,6 +6,7 @@ It does what the plan says and waits for conditions; what the trial means is dec
 import asyncio
 import contextlib
 import datetime
+import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -81,6 +82,7 @@ class TrialSpec:
         references: fault-free histories of the same workload, from their files; empty when this is one itself.
         converged: when the wait for convergence is over; None accepts any state that is quiet.
         reached: when a step is over without a further wait; None waits for the controller's pauses in each of them, and at the end.
+        reached_until: the last step of which `reached` can tell; later ones, and the end, are waited for as if there were none.
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
             that has not converged at the deadline gets them, up to `AT_MOST_NEEDED_SECONDS`.
@@ -98,6 +100,7 @@ class TrialSpec:
     references: Sequence[History] = ()
     converged: Converged | None = None
     reached: Reached | None = None
+    reached_until: float = math.inf
     deadline_seconds: float | None = None
     may_need: Callable[[History], float] | None = None
     patience: Patience | None = None
@@ -338,7 +341,7 @@ class _Run:
         Those are waited for in any case where a fault closes with the step: what the controller does late, it must do under it.
         Before any fault has opened, what the references came to is waited for longer.
         """
-        reached = None if closes_with(self._spec.plan, number) else self._spec.reached
+        reached = None if closes_with(self._spec.plan, number) else self._reached(number)
         pause = self._settle.idle_seconds if reached is None else pause_seconds(self._spec.plan, number)
         known: dict[float, bool] = {}
 
@@ -359,6 +362,14 @@ class _Run:
 
         return over
 
+    def _reached(self, number: int) -> Reached | None:
+        """When this step is over without a further wait; None: nobody can tell."""
+        return self._spec.reached if number <= self._spec.reached_until else None
+
+    @property
+    def _reached_in_the_end(self) -> Reached | None:
+        return self._reached(len(self._spec.plan.steps))
+
     async def _release_and_settle(self) -> bool:
         """Release everything, wait until converged and quiet, then let the controller reconcile everything once more; whether it
         converged."""
@@ -368,7 +379,7 @@ class _Run:
         for missed in self._process_faults.missed():
             bus.take(missed)
         released = time.monotonic()
-        if self._spec.reached is None or closes_with(self._spec.plan, len(self._spec.plan.steps)):
+        if self._reached_in_the_end is None or closes_with(self._spec.plan, len(self._spec.plan.steps)):
             self._activity.touch(released)
         bus.take(Released(at=released))
         await self._readings.take()
@@ -389,7 +400,7 @@ class _Run:
     async def _look_again(self) -> None:
         """Make the controller list its primaries, and again as long as it changes something each time: it may still have work."""
         settle = self._settle
-        idle_seconds = settle.idle_seconds if self._spec.reached is None else settle.settling_seconds
+        idle_seconds = settle.idle_seconds if self._reached_in_the_end is None else settle.settling_seconds
         for _ in range(LOOKS):
             self._activity.begin_step(time.monotonic())
             for resource in self._primaries:
@@ -456,10 +467,10 @@ class _Run:
 
     def _needs_no_patience(self) -> bool:
         """Whether what there is at the end is compared with the references, or is what the last step brought in an earlier one."""
-        spec = self._spec
-        if spec.reached is None or spec.converged is not None:
-            return spec.reached is not None
-        return spec.reached(len(spec.plan.steps), self._live(), self._activity.done)
+        spec, reached = self._spec, self._reached_in_the_end
+        if reached is None or spec.converged is not None:
+            return reached is not None
+        return reached(len(spec.plan.steps), self._live(), self._activity.done)
 
     def _more_seconds(self, waited: float) -> float:
         """How much longer to wait for convergence; 0 if the controller had its time, or would need more than it is given."""

@@ -181,7 +181,7 @@ class Workload:
 
     def _as_done(self, step: Step, number: int) -> Step:
         """What is put back is applied. Refused: all trials need what it is about, or what it puts back never was there."""
-        if not isinstance(step, Delete | Restore):
+        if not isinstance(step, Delete | Restore | Patch):
             return step
         named = [each for each in self.before if target_of(each) == step.target]
         given = [each for each in named if self.placement.of(each, namespaced=True) == self.namespace]

@@ -67,6 +67,7 @@ def test_only_kube_controller_managers_go_into_its_flag() -> None:
         ({"pods"}, {"scheduler", "kwok"}),
         ({"deployments.apps"}, {"deployment", "replicaset", "scheduler", "kwok"}),
         ({"cronjobs.batch"}, {"cronjob", "job", "ttl-after-finished", "scheduler", "kwok"}),
+        ({"nodes"}, {"kwok", "node-lifecycle"}),
         ({"services", "configmaps"}, {"endpointslice", "endpoints"}),
         ({"serviceaccounts"}, {"serviceaccount", "serviceaccount-token", "root-ca-certificate-publisher"}),
         (

@@ -12,6 +12,7 @@ from staleproof.core.operator.prerequisite import (
     Documents,
     NoSuchPrimaryError,
     Placement,
+    edited,
     inputs,
     lacking,
     placement,
@@ -178,8 +179,19 @@ def test_what_a_primary_names_where_it_is_may_go_and_come_back() -> None:
         obj("ConfigMap", "far", "another"),
         obj("Service", "web"),
         obj("Issuer", "i", "mine", version="example.com/v1"),
+        obj("Issuer", "another", "mine", version="example.com/v1"),
     ]
-    assert [each["metadata"]["name"] for each in inputs(primary, given)] == ["s", "web"]
+    assert [each["metadata"]["name"] for each in inputs(primary, given)] == ["s", "web", "i"]
+
+
+def test_a_config_map_may_be_another_that_is_as_good() -> None:
+    def both(**data: str) -> list[Manifest]:
+        return [each.get("data", {}) for each in edited({**obj("ConfigMap", "c"), "data": data})]
+
+    assert both(mode="fast", connections="9") == [{"connections": "10"}, {"connections": "9"}]
+    assert both(file="a: 1\n") == [{"file": "a: 1\n\n"}, {"file": "a: 1\n"}]
+    assert both(mode="fast") == [{}, {}], "nobody knows what else there is"
+    assert edited({**obj("Secret", "s"), "data": {"n": "9"}}) == ({}, {})
 
 
 def test_what_is_where_the_primary_is_goes_into_the_trials_namespace() -> None:
@@ -191,6 +203,11 @@ def test_what_is_said_to_be_elsewhere_stays_there() -> None:
     assert where(widget(namespace="demo"), obj("Secret", "a", "default"), obj("Secret", "b", "system")) == ["default", "system"]
     mentioned = widget(source={"name": "b", "namespace": "system"})
     assert where(mentioned, obj("Secret", "a", "demo"), obj("Secret", "b", "system")) == ["trial", "system"]
+
+
+def test_what_is_in_a_namespace_that_is_given_stays_there() -> None:
+    system = obj("Namespace", "system")
+    assert where(widget(), system, obj("Secret", "a", "demo"), obj("Pool", "b", "system")) == ["", "trial", "system"]
 
 
 def test_what_a_primary_without_a_namespace_needs_is_where_it_is_said_to_be() -> None:

@@ -218,6 +218,23 @@ def test_what_the_workload_needs_is_there_when_only_the_last_state_is_asked_for(
     assert [type(step) for step in found.steps] == [Delete, Apply]
 
 
+def test_who_sleeps_meanwhile_finds_what_the_workload_needs_as_it_is_in_the_end() -> None:
+    settings = Target("v1", "ConfigMap", "s")
+    away, back = Delete(target=settings), Restore(target=settings)
+    more, less = (Patch(target=settings, patch={"data": {"n": n}}) for n in "43")
+    hold = HoldStream(resource="maps", window=Window(2, 3))
+
+    def asleep(*steps: Step) -> list[tuple[Step, ...]]:
+        return [each.steps for each in slept(plan(hold, steps=(APPEAR, *steps)), PRIMARIES)]
+
+    for change in ((more, less), (away, back)):
+        assert all(steps[-1] == change[1] for steps in asleep(*change) if change[0] in steps), "it is not left so"
+    assert asleep(more, less) == [(APPEAR, less)]
+    last = final_only(plan(steps=(APPEAR, more, less)))
+    assert last is not None
+    assert last.steps == (less, APPEAR)
+
+
 def test_what_others_write_is_nothing_that_the_user_wants() -> None:
     found = final_only(plan(steps=(APPEAR, EDIT, RESET)))
     assert found is not None

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
@@ -10,7 +11,16 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move, collide
 from staleproof.draw.mutations.sample_moves import find_moves
 from staleproof.draw.mutations.schema import Schema
-from staleproof.draw.mutations.trials import beside_live, for_good, returning_first, returning_only, spread, trials, with_live
+from staleproof.draw.mutations.trials import (
+    beside_live,
+    for_good,
+    refers,
+    returning_first,
+    returning_only,
+    spread,
+    trials,
+    with_live,
+)
 
 SPEC = {
     "replicas": 3,
@@ -44,6 +54,27 @@ def test_a_run_is_as_long_as_it_may_be() -> None:
 
 def test_scaling_is_known_to_be_passed_on() -> None:
     assert "spec.replicas" not in {each.move.path for each in trials(SEEN, (), 50)}
+
+
+@pytest.mark.parametrize(
+    "path", ["spec.issuerRef.name", "spec.rules[0].backendRefs[1].name", "spec.ref.kind", "spec.targetReference"]
+)
+def test_a_field_of_a_reference_is_told(path: str) -> None:
+    assert refers(path)
+
+
+@pytest.mark.parametrize("path", ["spec.href", "spec.reflect", "spec.preference.weight", "spec.name"])
+def test_others_are_no_references(path: str) -> None:
+    assert not refers(path)
+
+
+def test_no_plan_rests_on_a_reference_that_leads_nowhere() -> None:
+    spec = {"issuerRef": {"name": "it"}, "content": "first"}
+    sample = {**SAMPLE, "spec": spec}
+    seen = Observed(sample, "widgets", (), (), changes=tuple(find_moves(sample, Schema({}, {}))))
+    assert {each.path for each in seen.changes} >= {"spec.issuerRef.name", "spec.content"}, "the map tries it all the same"
+    assert {each.move.path for each in trials(seen, (), 50)} >= {"spec.content"}
+    assert not [each.move.path for each in trials(seen, (), 50) if refers(each.move.path)]
 
 
 def test_what_was_tried_is_not_tried_again() -> None:

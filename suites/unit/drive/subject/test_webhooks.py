@@ -31,6 +31,8 @@ def test_the_certificate_is_one_that_a_server_can_use_and_its_key_is_the_owners_
     hooks, _ = made(tmp_path)
     ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(hooks.folder / "tls.crt", hooks.folder / "tls.key")
     assert stat.S_IMODE((hooks.folder / "tls.key").stat().st_mode) == 0o600
+    assert (hooks.folder / "apiserver.crt").read_bytes() == (hooks.folder / "tls.crt").read_bytes(), "as OLM calls it"
+    assert (hooks.folder / "apiserver.key").read_bytes() == (hooks.folder / "tls.key").read_bytes()
     assert {path: content.splitlines()[0] for path, content in hooks.files.items()} == {
         f"{place}/{name}": b"-----BEGIN EC PRIVATE KEY-----" if name == "tls.key" else b"-----BEGIN CERTIFICATE-----"
         for place in ("/certs", "/certs/k8s-webhook-server/serving-certs")

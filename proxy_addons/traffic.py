@@ -79,7 +79,8 @@ class Traffic:
         with _kills_on_error(flow):
             request = _asked(flow)
             streamed = request is not None and (request.is_watch or is_long_running(request))
-            if flow.response is not None and (streamed or _follows(flow.request)):
+            follows = "?" in flow.request.path and flag(dict(flow.request.query), "follow")  # of logs; seldom is there a query
+            if flow.response is not None and (streamed or follows):
                 flow.response.stream = True  # True, not a callable; else it is buffered until the end
 
     async def response(self, flow: http.HTTPFlow) -> None:
@@ -136,8 +137,3 @@ def _asked(flow: http.HTTPFlow) -> ApiRequest | None:
 
 def _is_upgrade(flow: http.HTTPFlow) -> bool:
     return "upgrade" in flow.request.headers
-
-
-def _follows(request: http.Request) -> bool:
-    """Whether logs are to be followed. The query is parsed only where there is one."""
-    return "?" in request.path and flag(dict(request.query), "follow")

@@ -117,8 +117,10 @@ def _options(raw: object, folder: Path, shown: str) -> dict[str, Given]:
     found = {}
     for key, value in raw.items():
         if key in BY_KEY:
-            texts = _texts(BY_KEY[key], value)
-            found[BY_KEY[key].name] = Given(tuple(_placed(BY_KEY[key], text, folder) for text in texts), f"{shown}: {key}", shown)
+            option, texts = BY_KEY[key], _texts(BY_KEY[key], value)
+            if option.is_path:  # relative to the folder of the file
+                texts = tuple(str(_near(folder / text)) if text else text for text in texts)
+            found[option.name] = Given(texts, f"{shown}: {key}", shown)
     return found
 
 
@@ -141,11 +143,6 @@ def _text(option: Option, value: object) -> str:
             raise ValueError(f"{option.key}: expected a text, found {value!r}; put it in quotes")
     expected = {"string": "a text", "boolean": "yes or no", "number": "a number", "integer": "a whole number"}[option.kind]
     raise ValueError(f"{option.key}: expected {expected}, found {'nothing' if value is None else repr(value)}")
-
-
-def _placed(option: Option, text: str, folder: Path) -> str:
-    """A path is relative to the folder of the file; of other texts nobody knows."""
-    return str(_near(folder / text)) if option.is_path and text else text
 
 
 def _near(path: Path) -> Path:

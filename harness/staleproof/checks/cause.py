@@ -36,6 +36,7 @@ from staleproof.core.history.history import Request
 from staleproof.core.history.request import WRITES
 from staleproof.core.plan.manifest import content_of
 from staleproof.core.times import HEALED_SECONDS
+from staleproof.core.wording import part_of
 
 _BY_VERB: Mapping[str, Severity] = {"delete": "destroyed", "deletecollection": "destroyed", "create": "duplicated"}
 _DOES = {
@@ -203,15 +204,12 @@ def _first_decisions(origins: Iterable[_Origin]) -> Mapping[tuple[_Situation | N
 
 def _cause(origin: _Origin, first: Request | None) -> Cause:
     situation, resource = origin.situation, origin.resource
-    decision = _decision(first) if first is not None else ""
+    decision = ""
+    if first is not None:
+        decision = f"{_DOES[_verb(first)]} {part_of(first.asked.subresource)}{first.asked.resource}"
     if situation is None:
         return Cause("none", decision, "", f"it {decision or 'goes wrong'} without any fault")
     says = situation.says.format("everything" if resource == ANY else resource)
     if situation.is_decision:
         return Cause(situation.name, "lists", resource, says)
     return Cause(situation.name, decision, resource, f"it {decision or 'goes wrong'} {says}")
-
-
-def _decision(request: Request) -> str:
-    part = f"the {request.asked.subresource} of " if request.asked.subresource else ""
-    return f"{_DOES[_verb(request)]} {part}{request.asked.resource}"

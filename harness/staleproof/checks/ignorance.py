@@ -9,22 +9,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from staleproof.checks.but_for import in_calm
-from staleproof.checks.deeds.children import acted_on_more, done_in_all
+from staleproof.checks.deeds.children import done_in_all
 from staleproof.checks.ends.hull import ends_with_more
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.object_history import Incarnation
+from staleproof.checks.facts.object_history import Incarnation, OwnVerb
 from staleproof.checks.facts.own_writes import (
-    OwnVerb,
     is_inherited,
     own_children,
     own_creates,
     own_deletes,
     taken_unseen,
-    unheard_creates,
-    unheard_deletes,
+    unheard_writes,
     unseen_children,
 )
-from staleproof.checks.facts.primary_view import primary_view
+from staleproof.checks.facts.primary_view import acted_on_more, primary_view
 from staleproof.checks.facts.recreations import recreations
 from staleproof.checks.facts.witnesses import context, inherited
 from staleproof.checks.facts.wording import listing, short_name, span
@@ -184,25 +182,19 @@ def _is_of_this_life(trial: Trial, behind: Iterable[Request | None], asked: int)
 # --- lost answer
 
 
-def _unheard_creates(trial: Trial, create: Surplus) -> Ignorance | None:
-    asked = create.deed.asked
-    lost = {at: other for at, other in unheard_creates(trial, before=asked).items() if other.role == create.deed.role}
-    if not create.explained_by(lost.values()):
+def _unheard(trial: Trial, surplus: Surplus) -> Ignorance | None:
+    deed, child, asked = surplus.deed, surplus.deed.child, surplus.deed.asked
+    others = {at: other for at, other in unheard_writes(trial, deed.verb, before=asked).items() if other is not child}
+    if deed.verb == "create":
+        lost = {at: other for at, other in others.items() if other.role == child.role}
+        how, done = ", made after the answer to an earlier create was lost", "created"
+    else:
+        lost = {at: other for at, other in others.items() if (other.owner_uid, other.resource) == (child.owner_uid, child.resource)}
+        how, done = " after the answer to an earlier delete was lost", "deleted"
+    if not surplus.explained_by(lost.values()):
         return None
-    though = f"though {listing([other.name for other in lost.values()])} may have been created"
-    witnesses = context(trial, lost, asked, create.deed.at)
-    return Ignorance(", made after the answer to an earlier create was lost", though, witnesses, "memory")
-
-
-def _unheard_deletes(trial: Trial, delete: Surplus) -> Ignorance | None:
-    asked, child = delete.deed.asked, delete.deed.child
-    unheard = {at: other for at, other in unheard_deletes(trial, before=asked).items() if other is not child}
-    lost = {at: o for at, o in unheard.items() if (o.owner_uid, o.resource) == (child.owner_uid, child.resource)}
-    if not delete.explained_by(lost.values()):
-        return None
-    though = f"though {listing([other.name for other in lost.values()])} may have been deleted"
-    witnesses = context(trial, lost, asked, delete.deed.at)
-    return Ignorance(" after the answer to an earlier delete was lost", though, witnesses, "memory")
+    though = f"though {listing([other.name for other in lost.values()])} may have been {done}"
+    return Ignorance(how, though, context(trial, lost, asked, deed.at), "memory")
 
 
 # --- renamed
@@ -227,7 +219,7 @@ _REASONS: Mapping[tuple[OwnVerb, Reason], Callable[[Trial, Surplus], Ignorance |
     ("delete", "past list"): _older_primary,
     ("create", "earlier life"): _repeated,
     ("delete", "earlier life"): _undone,
-    ("create", "lost answer"): _unheard_creates,
-    ("delete", "lost answer"): _unheard_deletes,
+    ("create", "lost answer"): _unheard,
+    ("delete", "lost answer"): _unheard,
     ("delete", "renamed"): _recreated_primary,
 }

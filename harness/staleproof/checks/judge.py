@@ -18,9 +18,8 @@ from staleproof.checks.ends.convergence import converged, differences, unneeded
 from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
 from staleproof.checks.ignorance import ignorant_deeds
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.trial import Trial, fact, indexed
+from staleproof.checks.trial import Trial, fact, indexed, with_references
 from staleproof.checks.verdict import MAY_HEAL, Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion, Verdict
-from staleproof.core.fault import AnyFault
 from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.history.entry import FaultIndex
 from staleproof.core.history.history import History
@@ -44,7 +43,7 @@ def judge(
     was seen and cannot be relied on is inconclusive: the controller worked past the proxy, what the proxy showed is not what a
     watch shows, a rule crashed.
     """
-    trial = indexed(history, history.references if references is None else references)
+    trial = with_references(history) if references is None else indexed(history, references)
     return with_causes(trial, [(each, _with_wait(_verdict(each, trial), trial)) for each in requirements])
 
 
@@ -172,7 +171,9 @@ def _but_for(
     requirement: Requirement, suspicion: Suspicion, finding: Finding, certain: str, trial: Trial
 ) -> Finding | NotExercised | Inconclusive:
     """What is left of a finding where other faults fired, too: that is for runs to say that lack ours only."""
-    ours = tuple(FaultIndex(n) for n, fault in enumerate(trial.plan.faults) if _is_about(requirement, suspicion, fault))
+    faults = [(FaultIndex(number), fault) for number, fault in enumerate(trial.plan.faults)]
+    about = [(number, fault) for number, fault in faults if not suspicion.resource or fault.concerns(suspicion.resource)]
+    ours = tuple(number for number, fault in about if not requirement.effects.isdisjoint(fault.effects))
     others = ", ".join(dict.fromkeys(fault.tag for number, fault in trial.fired.items() if number not in ours))
     if not others:
         return finding
@@ -185,11 +186,6 @@ def _but_for(
     return Inconclusive(
         f"it did not converge ({certain}), but {others} fired, too, and may explain that{told}", tuple(sorted(ours))
     )
-
-
-def _is_about(requirement: Requirement, suspicion: Suspicion, fault: AnyFault) -> bool:
-    concerned = not suspicion.resource or fault.concerns(suspicion.resource)
-    return concerned and not requirement.effects.isdisjoint(fault.effects)
 
 
 @fact

@@ -41,15 +41,13 @@ def knowledge(trial: Trial, uid: str, *, before: int) -> Knowledge:
     Raises:
         KeyError: there was no such object.
     """
-    of, known = object_history(trial).objects[uid], view(trial, before).of(uid)
+    of, seen = object_history(trial).objects[uid], view(trial, before)
+    known = seen.of(uid)
     newest = max((commit.entry.revision for commit in of.commits if commit.index < before), default=0)
-    knows = known.revision >= newest or known.has_seen(newest)
-    return Knowledge(known.revision, known.means, newest, "" if knows else _why_not(trial, of, before))
-
-
-def _why_not(trial: Trial, of: Incarnation, before: int) -> WhyNot:
-    seen = view(trial, before)
-    return next((why for why, applies in _REASONS.items() if applies(trial, of, seen)), "on its way")
+    if known.revision >= newest or known.has_seen(newest):
+        return Knowledge(known.revision, known.means, newest, "")
+    why_not: WhyNot = next((why for why, applies in _REASONS.items() if applies(trial, of, seen)), "on its way")
+    return Knowledge(known.revision, known.means, newest, why_not)
 
 
 def _is_unheard(trial: Trial, of: Incarnation, seen: View) -> bool:

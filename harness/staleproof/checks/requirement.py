@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from staleproof.checks.facts.own_writes import OwnVerb
+from staleproof.checks.facts.object_history import OwnVerb
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Said, Severity
 from staleproof.core.fault import Effect

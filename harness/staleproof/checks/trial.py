@@ -6,13 +6,14 @@ that it is compared with. What takes more than indexing is a *fact* (`fact`): a 
 """
 
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from staleproof.core.fault import AnyFault
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import (
     Closed,
     Committed,
@@ -46,14 +47,16 @@ class Span:
     opened: Position
     closed: Position | None = None
 
+    def lasted(self, since: int, until: int) -> bool:
+        """Whether it began before `until` and had not ended by `since`."""
+        return self.opened < until and (self.closed is None or self.closed > since)
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch(Span):
     """A watch of the controller: where it was opened and where it ended."""
 
     entry: Opened
-    opened: Position
-    closed: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +101,7 @@ class Trial:
 
     @cached_property
     def _by_kind(self) -> Mapping[type, Sequence[Position]]:
-        found: dict[type, list[Position]] = defaultdict(list)
-        for index, entry in enumerate(self.entries):
-            found[type(entry)].append(Position(index))
-        return found
+        return grouped((type(entry), Position(index)) for index, entry in enumerate(self.entries))
 
     def positions(self, *kinds: type[Entry]) -> Sequence[Position]:
         """Of all entries of these kinds, in order."""
@@ -154,7 +154,7 @@ class Trial:
     def streams(self) -> Mapping[StreamId, Watch]:
         """By the stream's number."""
         closed = {entry.stream: index for index, entry in self.every(Closed)}
-        return {entry.stream: Watch(entry, index, closed.get(entry.stream)) for index, entry in self.every(Opened)}
+        return {entry.stream: Watch(index, closed.get(entry.stream), entry=entry) for index, entry in self.every(Opened)}
 
     def resource_of(self, stream: StreamId) -> str:
         """What a stream is a watch of; empty for a stream that is not known."""
@@ -255,9 +255,7 @@ class Trial:
 
     def faults_open_at(self, index: int) -> Iterator[Position]:
         """Where the faults opened that were open at a position."""
-        for span in self.spans.values():
-            if span.opened < index < (len(self.entries) if span.closed is None else span.closed):
-                yield span.opened
+        return (span.opened for span in self.spans.values() if span.lasted(index, index))
 
     # --- commits
 
@@ -295,6 +293,11 @@ def indexed(history: History, references: Sequence[History] = ()) -> Trial:
     the last that were asked for."""
     key = (id(history), *map(id, references))
     return _kept(_trials, key, _TRIALS, lambda: Trial(history, references))
+
+
+def with_references(history: History) -> Trial:
+    """The same beside the references that the history has."""
+    return indexed(history, history.references)
 
 
 def _reference(history: History, references: Sequence[History], beside: Trial) -> Trial:

@@ -13,7 +13,7 @@ from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
 from staleproof.checks.story.why import why
-from staleproof.checks.trial import indexed
+from staleproof.checks.trial import with_references
 from staleproof.cli.show import show_verdicts, show_why
 from staleproof.draw.sweep import copies_in
 from staleproof.settings import ARTEFACTS
@@ -42,7 +42,7 @@ def check(history: str, slug: str | None) -> int:
         show_verdicts(console, verdicts, stories(verdicts, found))
     else:
         show_verdicts(console, [each for each in verdicts if each.requirement == slug], ())
-        show_why(console, why(indexed(found, found.references), BY_SLUG[slug]))
+        show_why(console, why(with_references(found), BY_SLUG[slug]))
     return of_trial(verdicts, hostile=bool(hostility(found.header.plan)))
 
 

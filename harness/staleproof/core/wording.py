@@ -16,3 +16,8 @@ def some(names: Sequence[str], most: int) -> str:
     """The first of them, and how many there are besides."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def part_of(subresource: str) -> str:
+    """`the status of `, to go before what has it; empty for the whole."""
+    return f"the {subresource} of " if subresource else ""

@@ -10,6 +10,7 @@ from staleproof.core.fault import Expire, HoldStream, LoseAnswer, Reject, SlowAn
 from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.step import Heartbeat, Rest
 from staleproof.core.times import OUTAGE_SECONDS, SLOW_ANSWER_SECONDS
+from staleproof.core.wording import part_of
 from staleproof.draw.canonical import appear, life, outage, own_updates, patient
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values
@@ -120,5 +121,4 @@ def _order(each: Written) -> tuple[bool, int, int, str, str]:
 
 
 def _words(each: Written, of: str = "") -> str:
-    part = f"the {each.subresource} of " if each.subresource else ""
-    return f"{each.verb} of {part}{of or each.resource}"
+    return f"{each.verb} of {part_of(each.subresource)}{of or each.resource}"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, Release, Window
 from staleproof.core.operator.observed import Observed, Written
+from staleproof.core.wording import part_of
 from staleproof.draw.canonical import Turn, slow_to_start, supply, supply_turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past
@@ -25,7 +26,8 @@ def hide_until_there(observed: Observed, profile: Profile) -> Iterator[Draft]:
     was shown takes the old state, which is wanted again, for the present one."""
     return (
         Draft(
-            f"hide own {each.verb} of {_part(each)}{each.resource} when {_named(turn)} is {turn.how} until it is back",
+            f"hide own {each.verb} of {part_of(each.subresource)}{each.resource} when {_named(turn)} is {turn.how} "
+            "until it is back",
             [HideOwnWrite(resource=each.resource, window=_AWAY, write=OwnWrite(each.verb, subresource=each.subresource))],
             supply(observed, [turn]).steps,
             aims=("converges-after-catch-up", "honest-status"),
@@ -74,10 +76,6 @@ def _missed(observed: Observed) -> Iterator[tuple[Turn, list[Written]]]:
         answers = [written for written in observed.supply if written.step == step and written.changes]
         if answers:
             yield each, sorted(answers, key=lambda one: (one.resource == observed.resource, one.resource, one.verb))
-
-
-def _part(each: Written) -> str:
-    return f"the {each.subresource} of " if each.subresource else ""
 
 
 def _named(turn: Turn) -> str:

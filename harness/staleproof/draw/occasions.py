@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from staleproof.core.operator.observed import Observed, Written
-from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest, value_at
 from staleproof.core.plan.move import merged
 from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Step, Touch
 from staleproof.draw.canonical import death, is_update, life, turns
@@ -195,7 +195,5 @@ def _plain(observed: Observed, said: Manifest) -> Manifest:
 
 def _replicas(observed: Observed, body: Manifest, before: int) -> int:
     """How many the primary wants once it says this."""
-    value: object = body
-    for key in observed.scale_path:
-        value = value.get(key) if isinstance(value, dict) else None
+    value = value_at(body, observed.scale_path)
     return value if isinstance(value, int) else before

@@ -13,7 +13,7 @@ import msgspec
 from staleproof.core.fault import AnyFault
 from staleproof.core.plan.coverage import moments, occasions
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Patch, Rest, Step, Together, in_parts, parts, removes
+from staleproof.core.plan.step import Apply, Patch, Rest, Together, in_parts, parts, removes
 from staleproof.core.times import LEAST_PLAN_SECONDS, TRIES_AGAIN_FACTOR
 
 _DETAIL = 0.2
@@ -49,16 +49,12 @@ def expected_seconds(plan: Plan, took: Mapping[str, float]) -> float:
     """
     kinds = {part.tag for part in in_parts(plan.steps)}
     longest = max((took[kind] for kind in kinds if kind in took), default=0.0)
-    steps = sum(max((took.get(part.tag, longest) for part in parts(step)), default=0.0) * _beside(step) for step in plan.steps)
+    together = [[took.get(part.tag, longest) for part in parts(step)] for step in plan.steps]
+    steps = sum(max(each, default=0.0) * (1 + _EACH_MORE * (len(each) - 1)) for each in together)
     rests = sum(step.seconds for step in plan.steps if isinstance(step, Rest))
     starts = plan.fresh + sum("restarts" in fault.effects for fault in plan.faults)
     holds = sum(_holds(fault, plan) for fault in plan.faults)
     return steps + rests + holds + starts * took.get("start", 0.0) + took.get("settle", 0.0)
-
-
-def _beside(step: Step) -> float:
-    """By which factor a step takes longer because several things are done in it."""
-    return 1 + _EACH_MORE * (len(list(parts(step))) - 1)
 
 
 def _holds(fault: AnyFault, plan: Plan) -> float:
@@ -97,7 +93,8 @@ def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float], *, refe
     tried: Counter[tuple[str, ...]] = Counter()
     known = [(_cells(plan), _details(plan)) for plan in plans]
     shares = [_share(plan) for plan in plans]
-    costs = [max(each, LEAST_PLAN_SECONDS) / _primaries(plan) for plan, each in zip(plans, seconds, strict=True)]
+    appear = [max(1, sum(isinstance(part, Apply) for part in parts(plan.steps[0]))) for plan in plans]
+    costs = [max(each, LEAST_PLAN_SECONDS) / primaries for primaries, each in zip(appear, seconds, strict=True)]
     workloads, begun = [_workload(plan) for plan in plans], set[bytes]()
 
     def cost(number: int) -> float:
@@ -126,11 +123,6 @@ def _share(plan: Plan) -> float:
 def _workload(plan: Plan) -> bytes:
     """Plans that have the same share their references."""
     return msgspec.json.encode((plan.reference.steps, plan.before), order="sorted")
-
-
-def _primaries(plan: Plan) -> int:
-    """How many appear at once."""
-    return max(1, sum(isinstance(part, Apply) for part in parts(plan.steps[0])))
 
 
 def _cells(plan: Plan) -> Cells:

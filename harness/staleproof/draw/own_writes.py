@@ -12,6 +12,7 @@ from msgspec import structs
 from staleproof.core.fault import HideOwnWrite, OwnWrite, Release, Window
 from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.step import Resync, Step, Touch
+from staleproof.core.wording import part_of
 from staleproof.draw.canonical import glance, life, own_create, own_updates, patience, patient, round_trip, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
@@ -60,9 +61,10 @@ def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     for each in profile.some([each for each in updates if not each.subresource] or ([] if observed.children else updates)):
         write = OwnWrite(each.verb, subresource=each.subresource)
         hide = HideOwnWrite(resource=each.resource, window=Window(from_step=each.step), write=write)
-        part = f"the {each.subresource} of " if each.subresource else ""
         steps = trip.steps if each.step == comes_back else ()
-        yield Draft(f"hide own {each.verb} of {part}{each.resource} in step {each.step}", [hide], steps, aims=aims)
+        yield Draft(
+            f"hide own {each.verb} of {part_of(each.subresource)}{each.resource} in step {each.step}", [hide], steps, aims=aims
+        )
 
 
 @SCENARIO.family

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from staleproof.core.fault import HoldStream, Kill, Release, Window
 from staleproof.core.fault.model import ANY
+from staleproof.core.grouping import grouped
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.operator.unique import marked, with_hosts
@@ -200,7 +201,9 @@ def made_anew_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Kill it at the first write of the way back, and at the first one to what the move takes away: one primary, no sweep, because
     the number of a write is one primary's. Of the edges that do most harm."""
-    some = list(_each_worst_first(observed))
+    # Each with the primary that it has in a sweep, so that the runs without faults are those of a suspect that is run alone.
+    swept = [(edges, copies(observed, [each.move for each in edges])) for edges in chunks(_worst_first(observed.edges))]
+    some = [pair for edges, made in swept for pair in zip(edges, made, strict=True)]
     return (
         Draft(
             f"kill it at a write{'' if about == ANY else f' to {about}'} when {edge.move.path} ({edge.move.kind}) is moved back",
@@ -217,10 +220,7 @@ def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Dra
 def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """No fault: what the way back from a move leaves behind, or does not restore, by the map; one move for each such resource. The
     end is waited for longer: what is left may be taken away some seconds later."""
-    first: dict[tuple[str, ...], Edge] = {}
-    for edge in observed.edges:
-        if edge.leaves:
-            first.setdefault(edge.leaves, edge)
+    alike = grouped((edge.leaves, edge) for edge in observed.edges if edge.leaves)
     return (
         Draft(
             f"no fault: {edge.move.path} ({edge.move.kind}) is moved and moved back",
@@ -229,7 +229,7 @@ def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
             replace(observed.settle(), quiet_seconds=max(observed.settle().quiet_seconds, PATIENT_QUIET_SECONDS)),
             aims=("path-independent",),
         )
-        for edge in list(first.values())[:_MOST_LEFT]
+        for edge in [edges[0] for edges in alike.values()][:_MOST_LEFT]
     )
 
 
@@ -292,12 +292,6 @@ def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
         if each.takes_away and not any(f"{path}.".startswith(f"{each.move.path}.") for path in alike):
             kept.append(each)
     return sorted(kept, key=lambda edge: (-len(edge.takes_away), edges.index(edge)))
-
-
-def _each_worst_first(observed: Observed) -> Iterator[tuple[Edge, Copy]]:
-    """Each with the primary that it has in a sweep, so that the runs without faults are those of a suspect that is run alone."""
-    for edges in chunks(_worst_first(observed.edges)):
-        yield from zip(edges, copies(observed, [each.move for each in edges]), strict=True)
 
 
 def _about(edges: Sequence[Edge]) -> str:

@@ -35,8 +35,9 @@ def families_of(items: Iterable[pytest.Item]) -> dict[str, Family]:
 
 def families_like(model: pytest.Item) -> dict[str, Family]:
     """Those of this session that will run a family with the same fixtures as the model does."""
-    alike = [item for item in model.session.items if _fixtures(item) == _fixtures(model) and not _may_be_skipped(item)]
-    return families_of(alike)
+    alike = (item for item in model.session.items if _fixtures(item) == _fixtures(model))
+    skips = {"skip", "skipif", "xfail"}
+    return families_of(item for item in alike if skips.isdisjoint(mark.name for mark in item.iter_markers()))
 
 
 def plan_ended(reports: PlanReports, baseline: Baseline = NOTHING_KNOWN) -> Callable[[str, Result, float], None]:
@@ -73,7 +74,3 @@ def _parameters(item: pytest.Item) -> Iterable[object]:
 def _fixtures(item: pytest.Item) -> list[object]:
     known = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
     return [known[name][-1] if name in known else None for name in _ALIKE]
-
-
-def _may_be_skipped(item: pytest.Item) -> bool:
-    return any(mark.name in ("skip", "skipif", "xfail") for mark in item.iter_markers())

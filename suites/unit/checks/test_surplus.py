@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from staleproof.checks.deeds.children import step_at
-from staleproof.checks.facts.object_history import object_history
-from staleproof.checks.facts.own_writes import OwnVerb
+from staleproof.checks.facts.object_history import OwnVerb, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.surplus import surplus, usual
 from staleproof.checks.trial import Trial

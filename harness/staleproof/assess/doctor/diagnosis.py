@@ -12,7 +12,7 @@ from staleproof.assess.doctor.check import METRICS, RBAC, RECONCILES, WEBHOOKS, 
 from staleproof.assess.doctor.controller_log import standing_error
 from staleproof.checks.facts.complaints import complaints
 from staleproof.checks.trial import Trial
-from staleproof.core.history.entry import WORKLOAD, Answered, Asked, Broke, Exited, Settled
+from staleproof.core.history.entry import WORKLOAD, Answered, Broke, Exited, Settled
 from staleproof.core.operator.prerequisite import lacking
 from staleproof.core.plan.manifest import Manifest
 from staleproof.drive.subject.webhooks import Calls, told_calls
@@ -74,13 +74,15 @@ def reconciles(
         found += f", and again, {len(exits)} times" if len(exits) > 1 else ""
         written = exits[-1].log or log
         return failed(check, *in_words(found, causes(written, is_up=False), "its log says why"), log=written)
-    done = Counter((request.asked.verb, _resource(request.asked)) for request in trial.work if request.succeeded)
+    wrote = (request.asked for request in trial.work if request.succeeded)
+    done = Counter((asked.verb, "/".join(filter(None, (asked.resource, asked.subresource)))) for asked in wrote)
     said = complaints(trial, resource, sample["metadata"]["name"])[:_TOLD]
     if not done:
         found = "; ".join(_nothing(trial, sample, before, said))
         fix = f"is it the controller of this kind, and {_NEEDS}"
         return failed(check, *in_words(found, causes(log, is_up=True), fix), code=UsageError.exit_code, log=log)
-    told = f"{', '.join(_did(*what, times) for what, times in sorted(done.items()))}; {_rest(trial)}"
+    did = [f"{verb} {of}{f' ×{times}' if times > 1 else ''}" for (verb, of), times in sorted(done.items())]  # noqa: RUF001  # a sign on purpose
+    told = f"{', '.join(did)}; {_rest(trial)}"
     error = standing_error(log, is_kept_from_work={each.partition("/")[0] for _, each in done} == {resource})
     if error is not None:
         line, times = error
@@ -168,11 +170,3 @@ def _rest(trial: Trial) -> str:
 def broke(trial: Trial) -> str:
     """Why the sample could not be applied, though nothing is wrong with it: a webhook does not answer. Empty when it could."""
     return next((entry.why for _, entry in trial.every(Broke) if entry.where == WORKLOAD), "")
-
-
-def _resource(asked: Asked) -> str:
-    return f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-
-
-def _did(verb: str, resource: str, times: int) -> str:
-    return f"{verb} {resource}{f' ×{times}' if times > 1 else ''}"  # noqa: RUF001  # a sign on purpose

@@ -219,7 +219,8 @@ class Session(Worker):
 
         def wait() -> bytes:
             asked.append(self._long_wait(plan, told, folder))
-            return msgspec.json.encode(_answer(asked[0].history))
+            history = asked[0].history
+            return msgspec.json.encode(Waited(waited_seconds(history), in_vain=bool(history.header.waited)))
 
         for number in itertools.count(1):
             answer = msgspec.json.decode(self.once("patience", (sorted(causes), number), wait), type=Waited)
@@ -381,8 +382,3 @@ class Session(Worker):
         history = self.in_time(lambda env: run_trial(spec, env))
         self._is_spoilt = bool(stopped(history))
         return history
-
-
-def _answer(history: History) -> Waited:
-    """What came of a trial that waited long."""
-    return Waited(waited_seconds(history), in_vain=bool(history.header.waited))

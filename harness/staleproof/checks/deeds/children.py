@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
-from staleproof.checks.facts.own_writes import OwnVerb
-from staleproof.checks.facts.primary_view import primary_view
+from staleproof.checks.facts.object_history import Incarnation, OwnVerb, creations, deletions, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal, short_name
+from staleproof.checks.facts.wording import full_name, kind_of, of_owner, ordinal
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history.history import Request
 from staleproof.core.wording import plural
@@ -68,7 +66,7 @@ def child_deeds(trial: Trial) -> Sequence[ChildDeed]:
     for at, verb, request, child in sorted([*created, *deleted], key=lambda each: each[0]):
         role = child.role
         done[verb, role] += 1
-        live, peak, step = made.live_after(role, at), made.peak_until(role, at), step_at(trial, at)
+        live, peak, step = made.counts[role][at], made.peaks[role][at], step_at(trial, at)
         found.append(ChildDeed(verb, child, request, at, step, live, peak, done[verb, role]))
     return found
 
@@ -95,12 +93,3 @@ def was_cut_short(run: Trial, number: int) -> bool:
 def done_in_all(trial: Trial, verb: OwnVerb, role: Role) -> int:
     """How many of a role the controller created, or deleted."""
     return sum(deed.verb == verb and deed.role == role for deed in child_deeds(trial))
-
-
-def acted_on_more(trial: Trial, primary: Incarnation, newer: Sequence[Incarnation], asked: int) -> str:
-    """Though what it wrote: it knew a primary only up to a revision, and had acted for these children on a newer one."""
-    primaries, name = primary_view(trial), short_name(primary.first.entry)
-    acted = max(primaries.acted_on(child.uid, before=asked) for child in newer)
-    known = primaries.known(primary.uid, before=asked)
-    shown = f"only up to resourceVersion {known}" if known else "not at all"
-    return f"though it had been shown {name} {shown} since it started, and had acted on {acted}"

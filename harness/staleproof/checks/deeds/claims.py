@@ -3,10 +3,13 @@
 `observed` reads status.observedGeneration and that of each condition. `ready` reads for which generation Ready or Available is
 True: the condition's own, or that of the whole status. Only the controller's own commits are claims, whether it heard of them or
 not, and only those by which the claim changed: what an update carries along was claimed before.
+
+It has been shown a generation by its caches (frames and lists), or by any means: those are, besides, the answers to GET and to its
+own writes, which carry the object as it is now. Both belong to one life of the process. When in doubt we say the newest that it can
+have been: a doubt must never become an accusation.
 """
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -14,8 +17,9 @@ from typing import Any
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.view.life import Known, lives, view
+from staleproof.core.grouping import grouped
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, uid_of
 from staleproof.core.plan.manifest import Manifest
@@ -24,6 +28,45 @@ OBSERVED = "status.observedGeneration"
 READY = ("Ready", "Available")
 
 Claims = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Generations:
+    """Of the objects of a trial, by uid: of the revision that counts. They rise within a life, and begin at 0."""
+
+    trial: Trial
+    counts: Callable[[Known], int | None]
+
+    def before(self, index: int, uid: str) -> int:
+        return self._of(uid, view(self.trial, index).of(uid))
+
+    def reached(self, uid: str, generation: int, *, before: int) -> int | None:
+        """Since when this generation had been shown, in the life that the position is in; None if it had not."""
+        states = view(self.trial, before).life.objects.since(0, uid)
+        return next((since for since, known in states if since < before and self._of(uid, known) >= generation), None)
+
+    def rises(self, uid: str, generation: int, *, after: int) -> int | None:
+        """Where this generation, which is not known yet, is first shown from the position on, in whichever life; None: nowhere."""
+        states = (state for life in lives(self.trial) for state in life.objects.since(after, uid))
+        return next((since for since, known in states if self._of(uid, known) >= generation), None)
+
+    def _of(self, uid: str, known: Known) -> int:
+        revision = self.counts(known)
+        return object_history(self.trial).objects[uid].generation_at(revision) if revision else 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGenerations:
+    """What the controller's caches had, and what it knew by any means."""
+
+    cached: Generations
+    known: Generations
+
+
+@fact
+def shown_generations(trial: Trial) -> ShownGenerations:
+    """Of all objects of the trial."""
+    return ShownGenerations(Generations(trial, lambda known: known.cached), Generations(trial, lambda known: known.revision))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +132,9 @@ def acted_on_children(trial: Trial, of: Incarnation, *, after: int, before: int)
 @fact
 def _written_children(trial: Trial) -> Mapping[str, Sequence[int]]:
     """By the uid of an owner, where the controller asked for the writes to its children that succeeded."""
-    objects, found = object_history(trial).objects, defaultdict[str, list[int]](list)
-    for request in trial.work:
-        child = objects.get(uid_of(request))
-        if request.succeeded and child is not None:
-            found[child.owner_uid].append(request.index)
-    return found
+    objects = object_history(trial).objects
+    wrote = ((request.index, objects.get(uid_of(request))) for request in trial.work if request.succeeded)
+    return grouped((child.owner_uid, index) for index, child in wrote if child is not None)
 
 
 def asked_on_others(trial: Trial, of: Incarnation, *, after: int, before: int) -> bool:

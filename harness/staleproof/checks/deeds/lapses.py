@@ -21,9 +21,9 @@ from staleproof.checks.deeds.claims import (
     asked_on_others,
     observed,
     observed_claims,
+    shown_generations,
 )
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name
 from staleproof.checks.trial import Trial

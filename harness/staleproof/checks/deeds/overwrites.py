@@ -19,6 +19,7 @@ from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.view.life import view
 from staleproof.checks.view.timeline import Timeline
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Competed
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, uid_of
@@ -73,9 +74,7 @@ class _Object:
 @fact
 def overwrites(trial: Trial) -> list[Overwrite]:
     """Of changes by somebody else, shown or not."""
-    by_name: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
-    for of in object_history(trial).objects.values():
-        by_name[of.resource, of.name].append(of)
+    by_name = grouped(((of.resource, of.name), of) for of in object_history(trial).objects.values())
     changed = (every for every in by_name.values() if any(_is_foreign(commit) for of in every for commit in of.commits))
     return [loss for incarnations in changed for loss in _overwritten_in(trial, incarnations)]
 
@@ -123,12 +122,6 @@ def _is_foreign(commit: Commit) -> bool:
     return commit.by is None and commit.before is not None
 
 
-def _content(obj: Manifest) -> Manifest:
-    metadata = obj.get("metadata", {})
-    content = {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion", "kind")}
-    return {**content, "metadata": {key: metadata[key] for key in _METADATA if key in metadata}}
-
-
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # JSON
     """Paths that maps lead to. What is null is not set."""
     if isinstance(value, dict):
@@ -139,8 +132,9 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: A
 
 
 def _values(obj: Manifest) -> _Values:
-    found = _Values()
-    for path, value in _leaves(_content(obj)):
+    found, metadata = _Values(), obj.get("metadata", {})
+    content = {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion", "kind")}
+    for path, value in _leaves({**content, "metadata": {key: metadata[key] for key in _METADATA if key in metadata}}):
         if path not in _SHARED:
             found[path] = value
             continue

@@ -4,7 +4,7 @@ One round is an object that the controller created and deleted itself within the
 were there at the same time are one round, however many there were. A rejected create makes nothing, and is no round.
 """
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,6 +14,7 @@ from staleproof.checks.facts.object_history import Incarnation, creations
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import kind_of, of_owner
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 
 _GOES_ON = 2.0
 """So many times its longest pause between two rounds, and no more came: then it has come to an end."""
@@ -46,20 +47,15 @@ class Rounds:
 @fact
 def rounds(trial: Trial) -> Sequence[Rounds]:
     """Of each role and step in which there was one."""
-    found: dict[tuple[Role, int], list[Incarnation]] = defaultdict(list)
-    for _, child in creations(trial):
-        step = step_at(trial, child.created)
-        if child.deleter is not None and child.deleted is not None and step_at(trial, child.deleted) == step:
-            found[child.role, step].append(child)
+    taken = ((child, child.deleted) for _, child in creations(trial) if child.deleter is not None and child.deleted is not None)
+    spans = ((child, step_at(trial, child.created), step_at(trial, deleted)) for child, deleted in taken)
+    found = grouped(((child.role, made), child) for child, made, gone in spans if made == gone)
     return [Rounds(role, step, _row(objects)) for (role, step), objects in found.items()]
 
 
 def most_rounds(trial: Trial) -> Mapping[Role, int]:
     """By role, how many there were in all steps together."""
-    found: dict[Role, int] = defaultdict(int)
-    for each in rounds(trial):
-        found[each.role] += len(each.objects)
-    return found
+    return Counter(each.role for each in rounds(trial) for _ in each.objects)
 
 
 def _row(objects: Sequence[Incarnation]) -> Sequence[Incarnation]:

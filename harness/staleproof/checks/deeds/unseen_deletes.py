@@ -4,7 +4,6 @@ Never shown is not enough, because a controller may rightly delete by name what 
 old, too. And deletes by a name that somebody else's object had taken unseen, which invite that.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from staleproof.checks.facts.object_history import Incarnation, deletions, objec
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.view.life import view
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Asked, Listed, Withheld
 from staleproof.core.history.history import Request
 
@@ -100,10 +100,7 @@ def _withheld(trial: Trial, uid: str, before: int) -> int | None:
 @fact
 def _kept(trial: Trial) -> Mapping[str, Sequence[int]]:
     """By uid, where frames of each incarnation were withheld, in order."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for index, entry in trial.every(Withheld):
-        found[entry.uid].append(index)
-    return found
+    return grouped((entry.uid, index) for index, entry in trial.every(Withheld))
 
 
 def _takes_hidden(trial: Trial, index: int, asked: Asked) -> bool:

@@ -6,8 +6,8 @@ the controller in between. A status is no part of it.
 """
 
 from staleproof.checks.but_for import in_references, is_compared
-from staleproof.checks.ends.footprint import Compared, footprint, own_footprint
-from staleproof.checks.ends.hull import Difference, baseline, final_objects
+from staleproof.checks.ends.footprint import footprint, own_footprint
+from staleproof.checks.ends.hull import Compared, Difference, baseline, final_objects
 from staleproof.checks.trial import Trial, fact
 
 ONLY_STATUS = "it writes nothing but status, which honest-status judges"

@@ -22,6 +22,7 @@ from staleproof.checks.ends.footprint import footprint, is_status
 from staleproof.checks.ends.hull import final_objects
 from staleproof.checks.facts.roles import stem_of
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 from staleproof.core.history.flatten import Flat, flatten
 from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.operator.ownership import owner_of
@@ -252,9 +253,7 @@ def _amounts(among: _Among, objects: Iterable[_Object], flats: Mapping[str, Flat
 
 def _groups(among: _Among, objects: Iterable[_Object], flats: Mapping[str, Flat]) -> dict[Kind, Counter[str]]:
     """By field, how many of these have which value; a field that only some have has one for the others, too."""
-    by_resource: dict[str, list[dict[str, object]]] = defaultdict(list)
-    for resource, obj in objects:
-        by_resource[resource].append(dict(_fields(flats[obj["metadata"]["uid"]])))
+    by_resource = grouped((resource, dict(_fields(flats[obj["metadata"]["uid"]]))) for resource, obj in objects)
     return {
         Kind(among, resource, path): Counter(repr(fields.get(path, _MISSING)) for fields in every)
         for resource, every in by_resource.items()

@@ -63,4 +63,4 @@ def _could_not_start(trial: Trial, exited: Position) -> bool:
     if any(isinstance(each, Answered | Refused | Stalled) and each.fault is not None for each in answers):
         return True
     spans = [trial.spans[number] for number, fault in trial.fired.items() if number in trial.spans and fault.effects & _TURNS_AWAY]
-    return any(span.opened < exited and (span.closed is None or span.closed > began) for span in spans)
+    return any(span.lasted(began, exited) for span in spans)

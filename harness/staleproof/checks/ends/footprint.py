@@ -16,7 +16,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from staleproof.checks.but_for import in_references
 from staleproof.checks.facts.roles import Role
@@ -24,19 +24,8 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.core.history.flatten import changed_fields, without_items
 from staleproof.core.history.provenance import Commit
 from staleproof.core.operator.ownership import owner_of
-from staleproof.core.plan.manifest import Manifest
 
 _FINALIZERS = ("metadata.finalizers", "metadata.finalizers#", "metadata.finalizers[]")
-
-
-class Compared(Protocol):
-    """What of an end is compared with the references'."""
-
-    def counts(self, role: Role) -> bool:
-        """Whether the number of objects of a role is."""
-
-    def has(self, resource: str, path: str) -> bool:
-        """Whether this field of such objects is."""
 
 
 class Counted(NamedTuple):
@@ -95,16 +84,12 @@ def own_footprint(trial: Trial) -> Footprint:
     for commit in trial.commits:
         if commit.by is not None:
             resource, changed = commit.entry.resource, changed_fields(commit.before or {}, commit.entry.object, trial.namespace)
-            kinds = {_owner_kind(each) for each in (commit.before, commit.entry.object) if each is not None}
+            owners = [owner_of(each) or {} for each in (commit.before, commit.entry.object) if each is not None]
+            kinds = {str(owner.get("kind", "")) for owner in owners}
             is_counted = _begins_or_ends(commit) or not changed.isdisjoint(_FINALIZERS) or len(kinds) > 1
             counted |= {Counted(resource, kind) for kind in kinds} if is_counted else set()
             paths[resource] |= changed
     return Footprint(frozenset(counted), paths)
-
-
-def _owner_kind(manifest: Manifest) -> str:
-    owner = owner_of(manifest)
-    return str(owner["kind"]) if owner else ""
 
 
 @fact

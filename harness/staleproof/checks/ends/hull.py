@@ -21,16 +21,17 @@ but not what it is like.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from staleproof.checks.but_for import in_calm, in_references
-from staleproof.checks.ends.footprint import Compared
 from staleproof.checks.ends.totals import Range, Total, in_words, ranges, totals
-from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
+from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
-from staleproof.checks.facts.roles import Named, Names, Role, gone, owner_labels, stem_of
+from staleproof.checks.facts.roles import Names, Role, named, owner_labels, stem_of
 from staleproof.checks.facts.wording import owner_name, told_apart
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 from staleproof.core.history.change import moved
 from staleproof.core.history.entry import Committed
 from staleproof.core.history.flatten import Flat, flatten, without_items
@@ -47,6 +48,16 @@ Values = Mapping[str, object]
 """By their repr."""
 Orders = Mapping[str, Hashable]
 """By path of a list: what is in it, in whatever order."""
+
+
+class Compared(Protocol):
+    """What of an end is compared with the references'."""
+
+    def counts(self, role: Role) -> bool:
+        """Whether the number of objects of a role is."""
+
+    def has(self, resource: str, path: str) -> bool:
+        """Whether this field of such objects is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +153,8 @@ class Baseline:
             kind = str(found.get("kind") or role.resource).lower()
             shown, right = _compared(value, list(wanted.values())[:3])
             what = f"the number of {path[:-1]}" if path.endswith("#") else path
-            text = f"{_title(role, kind)}: {what} is {shown}, fault-free runs ended with {right}"
+            title = f"{kind} of {owner_name(role.owner)}" if role.owner else f"{kind}/{role.stem}" if role.stem else kind
+            text = f"{title}: {what} is {shown}, fault-free runs ended with {right}"
             return Difference(text, path in self.shaky.get(role, ()))
         return None
 
@@ -198,12 +210,8 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
 
 def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:
     """The paths that do not have the same values in all ends, or among the objects of one."""
-    found = set()
-    for path in paths:
-        sets = {frozenset(map(repr, _values(end, path))) for end in ends}
-        if len(sets) > 1 or any(len(each) > 1 for each in sets):
-            found.add(path)
-    return frozenset(found)
+    values = {path: {frozenset(map(repr, _values(end, path))) for end in ends} for path in paths}
+    return frozenset(path for path, sets in values.items() if len(sets) > 1 or any(len(each) > 1 for each in sets))
 
 
 def _values(objects: Iterable[Flat], path: str) -> list[object]:
@@ -213,9 +221,7 @@ def _values(objects: Iterable[Flat], path: str) -> list[object]:
 @fact
 def _unstable(trial: Trial) -> Mapping[Role, frozenset[str]]:
     """What the run has shown to be unstable, by role."""
-    found: dict[Role, set[str]] = defaultdict(set)
-    for each in trial.history.header.unstable:
-        found[Role(each.owner, each.resource, each.stem)].add(each.path)
+    found = grouped((Role(each.owner, each.resource, each.stem), each.path) for each in trial.history.header.unstable)
     return {role: frozenset(paths) for role, paths in found.items()}
 
 
@@ -228,8 +234,7 @@ def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> boo
 
 def _of_role(run: Trial, role: Role, trial: Trial, *, until: int | None = None) -> Sequence[Flat]:
     """What there is of a role before a position in a run, be it the trial or one of its references."""
-    state = without_garbage(final_objects(run, until=until), namespaced_kinds(trial))
-    return group(state, run.namespace, names(trial)).get(role, ())
+    return group(lasting_objects(run, until=until), run.namespace, names(trial)).get(role, ())
 
 
 def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:
@@ -249,15 +254,24 @@ def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, 
     ]
 
 
+def lasting_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:
+    """The same without what a garbage collector would take."""
+    return without_garbage(final_objects(trial, until=until), namespaced_kinds(trial))
+
+
+@fact
+def namespaced_kinds(trial: Trial) -> frozenset[str]:
+    """The kinds of all that was ever in the namespace of a fault-free run."""
+    kinds = in_references(trial.beside, lambda run: {str(commit.entry.object.get("kind")) for commit in run.commits})
+    return frozenset[str]().union(*kinds)
+
+
 @fact
 def _releases(trial: Trial) -> Mapping[str, int]:
     """By uid, the revision at which the controller first took the owner away from an object."""
-    taken = (each for each in trial.commits if each.by is not None and each.before is not None and owner_of(each.before))
-    found: dict[str, int] = {}
-    for each in taken:
-        if owner_of(each.entry.object) is None:
-            found.setdefault(each.entry.uid, each.entry.revision)
-    return found
+    own = (each for each in trial.commits if each.by is not None and each.before is not None and owner_of(each.before))
+    taken = [each.entry for each in own if owner_of(each.entry.object) is None]
+    return {entry.uid: entry.revision for entry in reversed(taken)}
 
 
 def _as_released(manifest: Manifest) -> Manifest:
@@ -269,17 +283,16 @@ def group(objects: Iterable[tuple[str, Manifest]], namespace: str, names: Names)
     """Objects by role, flattened."""
     counted = without_past_revisions([(resource, obj) for resource, obj in objects if _counts(resource, obj)])
     labels = owner_labels(obj for _, obj in counted)
-    stable = frozenset(named._replace(owner=_live(named.owner)) for named in names.stable)
+    stable = frozenset(each._replace(owner=_live(each.owner)) for each in names.stable)
     stems = frozenset(role._replace(owner=_live(role.owner)) for role in names.stems)
     known = Names(stable, stems)
     found: dict[Role, list[Flat]] = defaultdict(list)
     for resource, obj in counted:
-        owner, name = owner_of(obj), obj["metadata"]["name"]
-        label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
-        named = Named(label, resource, name)
-        replaced = {} if named in stable else {name: "<name>"}
+        name = obj["metadata"]["name"]
+        called = named(obj, resource, name, labels)
+        replaced = {} if called in stable else {name: "<name>"}
         flat = unnumbered(resource, dict(flatten(obj, replaced, namespace)))
-        found[known.role(named, obj)].append(_current(flat, obj["metadata"].get("generation")))
+        found[known.role(called, obj)].append(_current(flat, obj["metadata"].get("generation")))
     return found
 
 
@@ -326,7 +339,3 @@ def _miscounted(role: Role, kind: str, found: int, counts: Sequence[int]) -> str
         return f"{kind}/{role.stem} {there}, fault-free runs ended {without}"
     of = f" of {owner_name(role.owner)}" if role.owner else f" named {role.stem}" if role.stem else ""
     return f"{plural(found, kind)}{of}, fault-free runs ended with {least if least == most else f'{least} to {most}'}"
-
-
-def _title(role: Role, kind: str) -> str:
-    return f"{kind} of {owner_name(role.owner)}" if role.owner else f"{kind}/{role.stem}" if role.stem else kind

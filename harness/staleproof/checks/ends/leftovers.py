@@ -4,21 +4,20 @@ What is being deleted and has no finalizer counts as gone: what is missing then 
 Nor is what a garbage collector would take (`garbage`): children of an owner that is gone stay only if nobody would collect them.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from staleproof.checks.but_for import in_alike, in_calm, in_references
-from staleproof.checks.ends.hull import final_objects
+from staleproof.checks.ends.hull import lasting_objects
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis, Finding, Severity
 from staleproof.checks.view.life import view
+from staleproof.core.grouping import grouped
 from staleproof.core.history.provenance import uid_of
 from staleproof.core.operator.ownership import owner_of
 
@@ -124,16 +123,9 @@ def _deletes(run: Trial, role: Role) -> bool:
 def _left(trial: Trial) -> _Left:
     """The oldest of each role first."""
     there = _lasting(trial, trial.settled) & _lasting(trial, None)
-    left: dict[LeftoverKind, dict[Role, list[Incarnation]]] = {
-        "unfinished": defaultdict(list),
-        "orphaned": defaultdict(list),
-        "leaked": defaultdict(list),
-    }
-    for uid, child in object_history(trial).objects.items():
-        kind = _kind(trial, child) if uid in there else None
-        if kind is not None:
-            left[kind][child.role].append(child)
-    return left
+    left = grouped((_kind(trial, child), child) for uid, child in object_history(trial).objects.items() if uid in there)
+    kinds: tuple[LeftoverKind, ...] = get_args(LeftoverKind)
+    return {kind: grouped((child.role, child) for child in left.get(kind, ())) for kind in kinds}
 
 
 def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
@@ -150,6 +142,5 @@ def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
 
 def _lasting(trial: Trial, until: int | None) -> set[str]:
     """uids of what was there before a position and would not go by itself."""
-    there = without_garbage(final_objects(trial, until=until), namespaced_kinds(trial))
-    metadata = [obj["metadata"] for _, obj in there]
+    metadata = [obj["metadata"] for _, obj in lasting_objects(trial, until=until)]
     return {str(each["uid"]) for each in metadata if "deletionTimestamp" not in each or each.get("finalizers")}

@@ -97,12 +97,9 @@ def rest(trial: Trial) -> Rest:
 def is_restless(trial: Trial) -> bool:
     """Whether what it changes at rest is no progress: it goes on each time that it looks, or goes back."""
     found = rest(trial)
-    return bool(found.changing) and (_goes_on(found) or _goes_back(trial, found))
-
-
-def _goes_on(found: Rest) -> bool:
     followed = {bisect_left(found.looks, write.index) for write in found.changing}
-    return len(found.looks) >= LOOKS and followed.issuperset(range(1, len(found.looks) + 1))
+    goes_on = len(found.looks) >= LOOKS and followed.issuperset(range(1, len(found.looks) + 1))
+    return bool(found.changing) and (goes_on or _goes_back(trial, found))
 
 
 def _goes_back(trial: Trial, found: Rest) -> bool:

@@ -4,13 +4,14 @@ A Deployment asks for pods by several ReplicaSets, a sharded database by several
 fault-free run or another, and the sum be as in none. Other numbers are not added up: a sum of ports or priorities means nothing.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import owner_name
+from staleproof.core.grouping import grouped
 from staleproof.core.history.flatten import Flat
 
 
@@ -40,25 +41,17 @@ class Range:
 def totals(state: Mapping[Role, Sequence[Flat]]) -> Mapping[Total, int]:
     """Of an end, by role, the sums."""
     found: Counter[Total] = Counter()
-    for role, flats in state.items():
-        for path, value in (number for flat in flats for number in _replicas(flat) if role.owner):
+    fields = ((role, field) for role, flats in state.items() if role.owner for flat in flats for field in flat.items())
+    for role, (path, value) in fields:
+        if path.startswith("spec.") and path.lower().endswith("replicas") and "[" not in path and isinstance(value, int):
             found[Total(role.owner, role.resource, path)] += value
     return found
-
-
-def _replicas(flat: Flat) -> Iterator[tuple[str, int]]:
-    for path, value in flat.items():
-        if path.startswith("spec.") and path.lower().endswith("replicas") and "[" not in path and isinstance(value, int):
-            yield path, value
 
 
 def ranges(ends: Sequence[Mapping[Total, int]], plain: Sequence[Mapping[Total, int]], shaky: Set[Total]) -> Mapping[Total, Range]:
     """Of the sums that every reference has. Those are unstable on which the fault-free runs of the workload do not agree (`plain`),
     and those of which something in the run was (`shaky`)."""
-    values: dict[Total, list[int]] = defaultdict(list)
-    for end in ends:
-        for total, value in end.items():
-            values[total].append(value)
+    values = grouped(pair for end in ends for pair in end.items())
     every = {of: found for of, found in values.items() if len(found) == len(ends)}
     return {of: Range(min(n), max(n), of in shaky or len({end[of] for end in plain}) > 1) for of, n in every.items()}
 

@@ -5,14 +5,14 @@ it names its object: it shows that the controller looked at it. And how long a p
 controller's own writes for others were hidden from it.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
+from staleproof.checks.facts.object_history import creations, deletions, object_history
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Settled, Started
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import uid_of
@@ -34,15 +34,14 @@ class FirstEffect:
 def first_effects(trial: Trial) -> Mapping[str, FirstEffect]:
     """By resource and name, as `widgets.staleproof.dev/sample`, in the order of their creation."""
     made = object_history(trial)
-    writes: dict[str, list[int]] = defaultdict(list)
-    for request in trial.work:
-        for uid in _about(request, trial):
-            writes[made.root_of(uid)].append(request.index)
+    writes = grouped((made.root_of(uid), request.index) for request in trial.work for uid in _about(request, trial))
     found: dict[str, FirstEffect] = {}
     for each in sorted(made.objects.values(), key=lambda each: each.create_revision):
         primary = f"{each.resource}/{each.name}"
         if primary in trial.applied and primary not in found and each.creator is None:
-            found[primary] = _effect(trial, each, writes[each.uid])
+            shown = next(iter(reconcile_epochs(trial).shown.get(each.uid, ())), None)
+            later = (index for index in writes.get(each.uid, ()) if shown is not None and index > shown)
+            found[primary] = FirstEffect(each.uid, shown, next(later, None))
     return found
 
 
@@ -93,12 +92,6 @@ def _written_for(trial: Trial) -> Mapping[int, str]:
     created = [(child.created, child) for _, child in creations(trial)]
     deleted = [(child.deleted, child) for _, child in deletions(trial) if child.deleted is not None]
     return {index: made.root_of(child.uid) for index, child in (*created, *deleted)}
-
-
-def _effect(trial: Trial, each: Incarnation, writes: list[int]) -> FirstEffect:
-    shown = next(iter(reconcile_epochs(trial).shown.get(each.uid, ())), None)
-    first = next((index for index in writes if shown is not None and index > shown), None)
-    return FirstEffect(each.uid, shown, first)
 
 
 def _about(request: Request, trial: Trial) -> Iterator[str]:

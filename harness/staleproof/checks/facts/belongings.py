@@ -8,12 +8,12 @@ tell whose they are is learnt from the references (`Tie`): a label that has the 
 it owns, as its value; or such a name within their own, as volume claim templates have it (`data-w-0`).
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 
 
 class Tie(NamedTuple):
@@ -32,7 +32,8 @@ def primary_of(trial: Trial, uid: str) -> Incarnation | None:
 def ties(trial: Trial) -> Set[Tie]:
     """By which objects that nobody owns told whose they are, in every reference that had such objects. A label that has other
     values, too, is no tie."""
-    told = [_tellings(reference) for reference in trial.beside.alike]
+    # What the objects of a run tell by each possible tie: a primary, or nothing that is known (empty).
+    told = [grouped(pair for each in _unowned(run) for pair in _tells(run, each)) for run in trial.beside.alike]
     holds = [{tie for tie, primaries in each.items() if (all if tie.label else any)(primaries)} for each in told]
     there = [{tie.resource for tie in each} for each in told]
     every = set[Tie]().union(*holds)
@@ -91,15 +92,6 @@ def _tied(trial: Trial) -> Mapping[str, Incarnation]:
     return found
 
 
-def _tellings(reference: Trial) -> Mapping[Tie, Sequence[str]]:
-    """What the objects of a run tell by each possible tie: a primary, or nothing that is known (empty)."""
-    found: dict[Tie, list[str]] = defaultdict(list)
-    for each in _unowned(reference):
-        for tie, told in _tells(reference, each):
-            found[tie].append(told)
-    return found
-
-
 def _unowned(trial: Trial) -> list[Incarnation]:
     made = object_history(trial).objects.values()
     return [each for each in made if not _is_primary(trial, each) and not list(_owners(each))]
@@ -116,9 +108,8 @@ def _tells(trial: Trial, each: Incarnation) -> Iterator[tuple[Tie, str]]:
 @fact
 def _household(trial: Trial) -> Mapping[str, str]:
     """Names and uids of primaries and of what they own → the primary. A word that may mean several is left out."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for uid, each in object_history(trial).objects.items():
-        head = each if _is_primary(trial, each) else _owning(trial, uid)
-        for word in (each.name, uid) if head is not None else ():
-            found[word].add(f"{head.resource}/{head.name}" if head is not None else "")
-    return {word: primaries.pop() for word, primaries in found.items() if len(primaries) == 1}
+    every = object_history(trial).objects.values()
+    heads = ((each, each if _is_primary(trial, each) else _owning(trial, each.uid)) for each in every)
+    told = [(each, f"{head.resource}/{head.name}") for each, head in heads if head is not None]
+    meant = grouped((word, primary) for each, primary in told for word in (each.name, each.uid))
+    return {word: primaries[0] for word, primaries in meant.items() if len(set(primaries)) == 1}

@@ -28,15 +28,13 @@ def bypasses(trial: Trial) -> Sequence[tuple[Commit, str]]:
     """Each of these changes, and who made it."""
     own = {manager for commit in trial.commits if commit.by is not None for manager in commit.entry.managers}
     is_shared = trial.history.header.environment.get("provider") == _EXISTING
-    found = []
     began = next((step.began for step in trial.steps), 0)  # what the namespace itself brought about may have been asked for before
-    for commit in trial.commits:
-        if commit.index <= began:
-            continue
-        others = [each for each in commit.entry.managers if each not in _KNOWN and (each in own or not is_shared)]
-        if others and commit.by is None and commit.entry.namespace == trial.namespace and not _may_be_asked(trial, commit):
-            found.append((commit, others[0]))
-    return found
+    foreign = [commit for commit in trial.commits if commit.index > began and commit.by is None]
+    makers = (
+        (commit, [each for each in commit.entry.managers if each not in _KNOWN and (each in own or not is_shared)])
+        for commit in foreign
+    )
+    return [(commit, others[0]) for commit, others in makers if others and not _may_be_asked(trial, commit)]
 
 
 @fact

@@ -31,37 +31,31 @@ _FAILURE = re.compile(r"fail|error|invalid|denied|forbidden", re.IGNORECASE)
 
 def complaints(trial: Trial, resource: str, name: str) -> list[str]:
     """The latest conditions of the object that do not hold as they should, and warnings about it, each once, in words."""
-    last, warnings = _last(trial, resource, name, len(trial.entries))
-    bad = (each for each in _conditions(last.get("status")) if _is_bad(each))
+    bad, warnings = _said_of(trial, resource, name, len(trial.entries))
     told = (f"{each.get('type')} is {each.get('status')}, {'; '.join((_said(each), *_causes(each)))}" for each in bad)
     return [*dict.fromkeys(told), *warnings]
 
 
 def says_it_failed(trial: Trial, resource: str, name: str, *, before: int | None = None) -> bool:
     """Whether its latest conditions, as they were before this entry, say that something failed, or a warning was given about it."""
-    last, warnings = _last(trial, resource, name, len(trial.entries) if before is None else before)
-    return bool(warnings) or any(_is_bad(each) for each in _conditions(last.get("status")))
+    bad, warnings = _said_of(trial, resource, name, len(trial.entries) if before is None else before)
+    return bool(bad or warnings)
 
 
 def gives_reason(trial: Trial, resource: str, name: str, *, before: int) -> bool:
     """Whether one of its conditions that do not hold, as they were before this entry, gives a failure for its reason: one that is
     only not ready yet does not."""
-    last, _ = _last(trial, resource, name, before)
-    return any(_is_bad(each) and _FAILURE.search(str(each.get("reason") or "")) for each in _conditions(last.get("status")))
+    return any(map(_fails, _said_of(trial, resource, name, before)[0]))
 
 
-def _last(trial: Trial, resource: str, name: str, before: int) -> tuple[Manifest, list[str]]:
-    """The latest state of the object before this entry, and warnings about it, each once, in words."""
-    last: Manifest = {}
-    warnings: dict[str, None] = {}
-    for index, entry in trial.every(Committed):
-        if index >= before:
-            break
-        if (entry.resource, entry.name) == (resource, name):
-            last = entry.object
-        elif entry.resource == _EVENTS and _warns_of(entry.object, name):
-            warnings[f"event {_said(entry.object)}"] = None
-    return last, list(warnings)
+def _said_of(trial: Trial, resource: str, name: str, before: int) -> tuple[list[Manifest], list[str]]:
+    """What is wrong by the latest conditions of the object before this entry; and warnings about it, each once, in words."""
+    every = [entry for _, entry in trial.every(Committed, until=before)]
+    states = [entry.object for entry in every if (entry.resource, entry.name) == (resource, name)]
+    events = [entry.object for entry in every if entry.resource == _EVENTS and entry.object.get("type") == "Warning"]
+    about = [event for event in events if (event.get("involvedObject") or {}).get("name") == name]
+    bad = [each for state in states[-1:] for each in _conditions(state.get("status")) if _is_bad(each)]
+    return bad, list(dict.fromkeys(f"event {_said(event)}" for event in about))
 
 
 def _conditions(status: Any) -> Iterator[Manifest]:  # noqa: ANN401  # JSON
@@ -88,11 +82,12 @@ def _is_bad(condition: Manifest) -> bool:
         return status == "True"
     if _GOOD.search(kind):
         return status != "True"
-    return status == "False" and bool(_FAILURE.search(str(condition.get("reason") or "")))
+    return status == "False" and _fails(condition)
 
 
-def _warns_of(event: Manifest, name: str) -> bool:
-    return event.get("type") == "Warning" and (event.get("involvedObject") or {}).get("name") == name
+def _fails(condition: Manifest) -> bool:
+    """Whether it gives a failure for its reason."""
+    return _FAILURE.search(str(condition.get("reason") or "")) is not None
 
 
 def _said(told: Mapping[str, Any]) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.core.fault.legality import ROWS
-from staleproof.core.history.entry import FaultFired, FaultMissed, FaultRefused
+from staleproof.core.grouping import grouped
+from staleproof.core.history.entry import FaultFired, FaultIndex, FaultMissed, FaultRefused
 from staleproof.core.history.history import History
 from staleproof.core.plan.plan import Plan
 
@@ -48,14 +49,11 @@ class FaultOutcome:
 
 def fault_outcomes(history: History) -> tuple[FaultOutcome, ...]:
     """One for each fault of the plan, in its order. What fired has fired, whatever was refused besides."""
-    told: dict[int, FaultFired | FaultRefused | FaultMissed] = {}
-    for entry in history.entries:
-        if isinstance(entry, FaultFired | FaultRefused | FaultMissed):
-            known = told.setdefault(entry.fault, entry)
-            if _WEIGHT[type(entry)] > _WEIGHT[type(known)]:
-                told[entry.fault] = entry
+    every = [entry for entry in history.entries if isinstance(entry, FaultFired | FaultRefused | FaultMissed)]
+    by_fault = grouped((entry.fault, entry) for entry in every)
+    told = {fault: max(entries, key=lambda entry: _WEIGHT[type(entry)]) for fault, entries in by_fault.items()}
     faults = history.header.plan.faults
-    return tuple(_outcome(fault.tag, fault.resource, told.get(index)) for index, fault in enumerate(faults))
+    return tuple(_outcome(fault.tag, fault.resource, told.get(FaultIndex(index))) for index, fault in enumerate(faults))
 
 
 def hostility(plan: Plan) -> str:

@@ -12,16 +12,9 @@ namespace; of other kinds (of the cluster, perhaps) nothing is known, and what t
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from staleproof.checks.trial import Trial, fact
 from staleproof.core.plan.manifest import Manifest
 
 _FOREGROUND = "foregroundDeletion"
-
-
-@fact
-def namespaced_kinds(trial: Trial) -> frozenset[str]:
-    """The kinds of all that was ever in the namespace of a fault-free run."""
-    return frozenset(str(commit.entry.object.get("kind")) for run in trial.beside.references for commit in run.commits)
 
 
 def without_garbage(objects: Sequence[tuple[str, Manifest]], kinds: Collection[str]) -> list[tuple[str, Manifest]]:

@@ -4,11 +4,11 @@ A value that a program makes of a map or a set comes out differently from time t
 a field that ever differed between the ends of one workload, or between objects of one role, is unstable in all trials.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from staleproof.checks.ends.hull import baseline
 from staleproof.checks.facts.usability import ended_well
-from staleproof.checks.trial import Trial, indexed
+from staleproof.checks.trial import indexed
 from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Lull
@@ -23,14 +23,10 @@ def unstable_fields(runs: Sequence[History]) -> frozenset[UnstableField]:
     """Of these runs of one plan, in which nothing was hidden, lost or turned away. One run alone does not tell the roles, and one
     that was disturbed or did not settle tells nothing."""
     sound = [run for run in runs if ended_well(indexed(run))]
-    return frozenset(_fields(indexed(sound[0], sound))) if len(sound) > 1 else frozenset()
+    masks = baseline(indexed(sound[0], sound)).masks if len(sound) > 1 else {}
+    return frozenset(UnstableField(*role, path) for role, paths in masks.items() for path in paths if path)
 
 
 def pooled(found: Iterable[Iterable[UnstableField]]) -> tuple[UnstableField, ...]:
     """As a header has them."""
     return tuple(sorted({each for fields in found for each in fields}))
-
-
-def _fields(trial: Trial) -> Iterator[UnstableField]:
-    for role, paths in baseline(trial).masks.items():
-        yield from (UnstableField(*role, path) for path in paths if path)

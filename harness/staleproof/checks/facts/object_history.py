@@ -4,16 +4,19 @@
 trial's to say (`Trial.commits`); a delete of what somebody else had deleted before is not the controller's.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from staleproof.checks.facts.roles import Named, Names, Role, gone, learn_names, owner_labels
+from staleproof.checks.facts.roles import Named, Names, Role, learn_names, named, owner_labels
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, is_create
 from staleproof.core.operator.ownership import owner_of
 
+OwnVerb = Literal["create", "delete"]
+"""What begins an object, and what ends it."""
 _Counts = dict[Role, dict[int, int]]
 """By role and position."""
 BEYOND = 2**63 - 1
@@ -112,15 +115,14 @@ class Incarnation:
 
 
 class ObjectHistory:
-    """The objects of a trial. `counts` has, per role, position of a commit → live objects after it, in commit order."""
+    """The objects of a trial. `counts` has, per role, position of a commit → live objects after it, in commit order; `peaks`
+    the most that there had been by then."""
 
     def __init__(self, objects: dict[str, Incarnation]) -> None:
         self.objects = objects
-        self.counts, self._most = _counted(objects.values())
+        self.counts, self.peaks = _counted(objects.values())
         self._labelled = {(each.resource, each.label): each for each in reversed(objects.values())}
-        self._named: dict[tuple[str, str], list[Incarnation]] = defaultdict(list)
-        for each in objects.values():
-            self._named[each.resource, each.name].append(each)
+        self._named = grouped(((each.resource, each.name), each) for each in objects.values())
 
     def named(self, resource: str, name: str) -> Sequence[Incarnation]:
         """All incarnations of a name, in the order of their creation."""
@@ -143,10 +145,6 @@ class ObjectHistory:
         counts = list(self.counts.get(role, {}).values())
         return min(counts[counts.index(max(counts)) :]) if counts else 0
 
-    def live_after(self, role: Role, index: int) -> int:
-        """How many were alive after the commit at this position."""
-        return self.counts[role][index]
-
     def live_at(self, role: Role, index: int) -> int:
         """How many were alive after the entry at this position, a commit of theirs or not."""
         counts = [count for at, count in self.counts.get(role, {}).items() if at <= index]
@@ -156,10 +154,6 @@ class ObjectHistory:
         """The most that were alive at any time between two positions, what was alive at the first of them included."""
         during = [count for at, count in self.counts.get(role, {}).items() if since < at <= until]
         return max([self.live_at(role, since), *during])
-
-    def peak_until(self, role: Role, index: int) -> int:
-        """The most that had been alive at any time up to the commit at this position."""
-        return self._most[role][index]
 
     def root_of(self, uid: str) -> str:
         """The uid of the owner at the top; the object's own when it has none that is known."""
@@ -181,16 +175,14 @@ def names(trial: Trial) -> Names:
 @fact
 def object_history(trial: Trial) -> ObjectHistory:
     """Of everything in the trial's namespace but bookkeeping, by uid, in the order of the trial's commits."""
-    by_uid: dict[str, list[Commit]] = defaultdict(list)
-    for commit in trial.commits:
-        by_uid[commit.entry.uid].append(commit)
+    by_uid = grouped((commit.entry.uid, commit) for commit in trial.commits)
     labels, called, known = _labels(trial), _called(trial), names(trial)
     objects = {}
     for uid, commits in by_uid.items():
-        first, named = commits[0].entry.object, called[uid]
-        owner, role = owner_of(first), known.role(named, first)
+        first = commits[0].entry.object
+        owner, role = owner_of(first), known.role(called[uid], first)
         end = next((commit for commit in commits if commit.deletes), None)
-        objects[uid] = Incarnation(named, role, labels.get(uid, ""), owner["uid"] if owner else "", commits, end)
+        objects[uid] = Incarnation(called[uid], role, labels.get(uid, ""), owner["uid"] if owner else "", commits, end)
     return ObjectHistory(objects)
 
 
@@ -209,15 +201,12 @@ def deletions(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
 def _counted(objects: Iterable[Incarnation]) -> tuple[_Counts, _Counts]:
     """How many were alive after each commit, and the most that had been by then."""
     live, most = _Counts(), _Counts()
-    changes: dict[Role, list[tuple[int, int, int]]] = defaultdict(list)
-    for each in objects:
-        changes[each.role].append((each.create_revision, each.created, 1))
-        if each.end is not None:
-            changes[each.role].append((each.end.entry.revision, each.end.index, -1))
-    for role, moves in changes.items():
+    for role, alike in grouped((each.role, each) for each in objects).items():
         count, peak = 0, 0
         live[role], most[role] = {}, {}
-        for _, index, change in sorted(moves, key=lambda move: (move[0], -move[2])):
+        begun = [(each.create_revision, -1, each.created, 1) for each in alike]
+        ended = [(each.end.entry.revision, 1, each.end.index, -1) for each in alike if each.end is not None]
+        for _, _, index, change in sorted([*begun, *ended]):
             count += change
             peak = max(peak, count)
             live[role][index], most[role][index] = count, peak
@@ -243,10 +232,5 @@ def _in_order(written: Iterable[tuple[Request | None, Incarnation]]) -> list[tup
 @fact
 def _called(trial: Trial) -> Mapping[str, Named]:
     """By uid, what each object is called by its first commit."""
-    return {commit.entry.uid: _named(commit, _labels(trial)) for commit in trial.commits if commit.before is None}
-
-
-def _named(commit: Commit, labels: Mapping[str, str]) -> Named:
-    owner = owner_of(commit.entry.object)
-    label = (labels.get(owner["uid"]) or gone(owner)) if owner else ""
-    return Named(label, commit.entry.resource, commit.entry.name)
+    labels, begun = _labels(trial), (commit.entry for commit in trial.commits if commit.before is None)
+    return {entry.uid: named(entry.object, entry.resource, entry.name, labels) for entry in begun}

@@ -5,21 +5,17 @@ own writes that were answered before its decision began (`reconcile_epochs`); no
 (`survives-lost-answer`). To take two decisions for one is the error to prefer here: it excuses.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
-from staleproof.checks.facts.object_history import Incarnation, creations, deletions, is_bare, object_history
+from staleproof.checks.facts.object_history import Incarnation, OwnVerb, creations, deletions, is_bare, object_history
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.view.life import view
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Answered
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import is_executed, uid_of
-
-OwnVerb = Literal["create", "delete"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +67,12 @@ class OwnWrites:
 
 
 def _own_writes(trial: Trial, verb: OwnVerb) -> OwnWrites:
-    groups: dict[Role, list[tuple[int, Incarnation]]] = defaultdict(list)
-    for child in object_history(trial).objects.values():
-        request = child.creator if verb == "create" else child.deleter
-        if request is not None and request.succeeded and request.answer_index is not None:
-            groups[group_of(child.role, verb)].append((request.answer_index, child))
-    return OwnWrites(trial, verb, {group: sorted(written, key=lambda each: each[0]) for group, written in groups.items()})
+    done = (
+        (request, child) for request, child in (creations(trial) if verb == "create" else deletions(trial)) if request.succeeded
+    )
+    heard = ((request.answer_index, child) for request, child in done if request.answer_index is not None)
+    written = sorted(heard, key=lambda each: each[0])
+    return OwnWrites(trial, verb, grouped((group_of(child.role, verb), (answered, child)) for answered, child in written))
 
 
 @fact
@@ -130,37 +126,22 @@ def lost_writes(trial: Trial) -> list[Request]:
     return [request for request in counted if is_executed(request) and _is_lost(request, trial)]
 
 
-def unheard_creates(trial: Trial, *, before: int) -> dict[int, Incarnation]:
-    """What is alive and was created without this life hearing of it, by the position of the answer that was lost.
+def unheard_writes(trial: Trial, verb: OwnVerb, *, before: int) -> dict[int, Incarnation]:
+    """What is alive and was created, or what was deleted, without this life hearing of it, by the position of the answer that was
+    lost: another life would not have heard it anyway.
 
     And without a look since: it has not been shown that, or it is still about the decision in which the answer was lost.
     """
-    seen, epochs = view(trial, before), reconcile_epochs(trial)
-    return {
-        answered: child
-        for answered, child in _lost_by_life(trial, creations(trial), before)
-        if child.is_live(before=before)
-        and (not seen.of(child.uid).is_known or epochs.is_same(child, since=answered, before=before))
-    }
-
-
-def unheard_deletes(trial: Trial, *, before: int) -> dict[int, Incarnation]:
-    """What was deleted, in the same way."""
-    seen, epochs = view(trial, before), reconcile_epochs(trial)
-    return {
-        answered: child
-        for answered, child in _lost_by_life(trial, deletions(trial), before)
-        if child.is_gone(before=before)
-        and (not seen.of(child.uid).has_seen(child.delete_revision) or epochs.is_same(child, since=answered, before=before))
-    }
-
-
-def _lost_by_life(trial: Trial, written: Iterable[tuple[Request, Incarnation]], before: int) -> Iterator[tuple[int, Incarnation]]:
-    """(position of the answer, object written) of what the life before a position lost: another would not have heard it anyway."""
-    for request, child in written:
+    seen, epochs, found = view(trial, before), reconcile_epochs(trial), dict[int, Incarnation]()
+    for request, child in creations(trial) if verb == "create" else deletions(trial):
         answered, is_lost = request.answer_index, request in lost_writes(trial) and uid_of(request) == child.uid
         if is_lost and answered is not None and answered < before and trial.life(answered) == trial.life(before):
-            yield answered, child
+            known, is_made = seen.of(child.uid), verb == "create"
+            is_shown = known.is_known if is_made else known.has_seen(child.delete_revision)
+            is_so = child.is_live(before=before) if is_made else child.is_gone(before=before)
+            if is_so and (not is_shown or epochs.is_same(child.owner_uid, child.resource, since=answered, before=before)):
+                found[answered] = child
+    return found
 
 
 def group_of(role: Role, verb: OwnVerb) -> Role:

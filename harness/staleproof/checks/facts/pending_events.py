@@ -15,7 +15,6 @@ selection.
 """
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -23,6 +22,7 @@ from itertools import islice
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.view.life import View, view
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Committed, Delivered, Listed
 from staleproof.core.history.provenance import Commit
 from staleproof.core.history.request import BOOKKEEPING
@@ -68,18 +68,16 @@ class PendingEvents:
 
     def skipped(self, *, before: int) -> list[PendingEvent]:
         """States that the controller can never know of, in the order in which it skipped them; of several at once, name by name."""
-        named: dict[tuple[int, str], list[PendingEvent]] = defaultdict(list)
-        for event in self._all:
-            if event.until is not None and event.until < before:
-                named[event.until, event.commit.name].append(event)
+        over = ((event.until, event) for event in self._all if event.until is not None and event.until < before)
+        named = grouped(((until, event.commit.name), event) for until, event in over)
         in_order = sorted(named.items(), key=lambda each: each[0][0])
         return [event for _, events in in_order for event in events if event.is_skipped]
 
     def watched(self, *, before: int) -> set[str]:
         """Resources of which a stream is open."""
         born = max((start for start in self._trial.starts if start < before), default=-1)
-        streams = (s for s in self._trial.streams.values() if born < s.opened < before)
-        return {stream.entry.resource for stream in streams if stream.closed is None or stream.closed >= before}
+        streams = self._trial.streams.values()
+        return {stream.entry.resource for stream in streams if born < stream.opened and stream.lasted(before - 1, before)}
 
     def missed(self, *, before: int) -> list[PendingEvent]:
         """Those that only a list can show, in the order in which they were recorded."""

@@ -10,11 +10,12 @@ deleted): own status updates and touches make a revision newer, and nobody would
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from itertools import takewhile
 
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import BEYOND, Incarnation, creations, object_history
+from staleproof.checks.facts.wording import short_name
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Answered, Listed
@@ -124,3 +125,12 @@ def owned_resources(trial: Trial) -> Set[tuple[str, str]]:
     """(resource of a primary, resource of children) for each resource of which the controller created children."""
     owners = ((primary_of(trial, child.uid), child.resource) for _, child in creations(trial))
     return {(primary.resource, resource) for primary, resource in owners if primary is not None}
+
+
+def acted_on_more(trial: Trial, primary: Incarnation, newer: Sequence[Incarnation], asked: int) -> str:
+    """Though what it wrote: it knew a primary only up to a revision, and had acted for these children on a newer one."""
+    primaries, name = primary_view(trial), short_name(primary.first.entry)
+    acted = max(primaries.acted_on(child.uid, before=asked) for child in newer)
+    known = primaries.known(primary.uid, before=asked)
+    shown = f"only up to resourceVersion {known}" if known else "not at all"
+    return f"though it had been shown {name} {shown} since it started, and had acted on {acted}"

@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history.entry import Answered, Delivered, Listed, Started, StepBegan, StepEnded
 
@@ -19,8 +18,7 @@ class Epochs:
     """Positions at which a decision about something may have begun, in order."""
 
     def __init__(self, trial: Trial) -> None:
-        self._objects = object_history(trial).objects
-        self._primaries = trial.primaries
+        self._primaries = {commit.entry.uid for commit in trial.commits if commit.entry.resource in trial.primaries}
         self.began = trial.positions(Started, StepBegan)
         self._stepped = trial.positions(Started, StepBegan, StepEnded)
         self.shown: dict[str, list[int]] = defaultdict(list)
@@ -30,32 +28,25 @@ class Epochs:
 
     def owner_shown(self, owner_uid: str) -> Sequence[int]:
         """Where an owner was shown, or, for one that is no primary itself, any primary that may be above it."""
-        owner = self._objects.get(owner_uid)
-        is_primary = owner is not None and owner.resource in self._primaries
-        return sorted([*self.shown.get(owner_uid, ()), *(() if is_primary else self.shown_primary)])
+        return sorted([*self.shown.get(owner_uid, ()), *(() if owner_uid in self._primaries else self.shown_primary)])
 
     def decides(self, owner_uid: str) -> Sequence[int]:
         """Where a decision about an owner's children may have begun."""
         return sorted([*self.began, *self.owner_shown(owner_uid), *self.wrote.get(owner_uid, ())])
 
-    def is_same(self, child: Incarnation, *, since: int, before: int) -> bool:
-        """Whether what was decided on this child's owner at a position was still being carried out before another.
+    def is_same(self, owner_uid: str, resource: str, *, since: int, before: int) -> bool:
+        """Whether what was decided on an owner's children of a resource at a position was still being carried out before another.
 
         Here it is one decision taken for two that excuses: any primary and any list of the children counts.
         """
         boundaries = (
             self._stepped,
             self.shown_primary,
-            self.shown.get(child.owner_uid, ()),
-            self.wrote.get(child.owner_uid, ()),
-            self.listed.get(child.resource, ()),
+            self.shown.get(owner_uid, ()),
+            self.wrote.get(owner_uid, ()),
+            self.listed.get(resource, ()),
         )
-        return not any(_has_between(positions, since, before) for positions in boundaries)
-
-
-def _has_between(positions: Sequence[int], since: int, before: int) -> bool:
-    place = bisect_left(positions, before) - 1
-    return place >= 0 and positions[place] >= since
+        return all(bisect_left(positions, since) == bisect_left(positions, before) for positions in boundaries)
 
 
 @fact

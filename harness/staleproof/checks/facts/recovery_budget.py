@@ -87,25 +87,25 @@ def usual_pauses(trial: Trial) -> list[float]:
 
 def ended_streams(trial: Trial, hows: Iterable[str], until: int) -> Iterator[tuple[int, str]]:
     """(position, resource) of each stream of the trial that ended in one of these ways, before a position."""
-    for index, entry in trial.every(Closed, until=until):
-        stream = trial.streams.get(entry.stream)
-        if stream is not None and entry.how in hows and _is_mine(stream.entry, trial):
-            yield index, stream.entry.resource
+    for index, closed in trial.every(Closed, until=until):
+        opened = trial.streams[closed.stream].entry if closed.stream in trial.streams else None
+        is_mine = opened is not None and opened.resource not in BOOKKEEPING and opened.namespace in ("", trial.namespace)
+        if opened is not None and is_mine and closed.how in hows:
+            yield index, opened.resource
 
 
 def expirations(trial: Trial, until: int) -> list[tuple[int, str]]:
     """(position, resource) of each stream, list and watch of the controller that was answered 410 Expired before a position."""
     found = list(ended_streams(trial, EXPIRED, until))
-    for index, answer in trial.every(Answered, until=until):
-        request = trial.request_of.get(answer.request)
-        if answer.code == _GONE and request is not None and request.asked.verb == "list" and request.index < index:
-            found.append((index, request.asked.resource))
+    gone = (
+        (index, trial.request_of.get(answer.request))
+        for index, answer in trial.every(Answered, until=until)
+        if answer.code == _GONE
+    )
+    lists = ((index, request) for index, request in gone if request is not None and request.asked.verb == "list")
+    found += [(index, request.asked.resource) for index, request in lists if request.index < index]
     found += [(index, entry.resource) for index, entry in trial.every(Refused, until=until) if entry.code == _GONE]
     return sorted((index, resource) for index, resource in found if resource not in BOOKKEEPING)
-
-
-def _is_mine(opened: Opened, trial: Trial) -> bool:
-    return opened.resource not in BOOKKEEPING and opened.namespace in ("", trial.namespace)
 
 
 def patience(trial: Trial, settled: int) -> tuple[float, int]:
@@ -120,14 +120,12 @@ def reconnecting(trial: Trial, settled: int) -> tuple[float, int]:
     keep an object waiting that it had never seen: rate limiters count the failures of each object."""
     life = trial.life_began(settled - 1)
     since = max((index for index in trial.positions(Released) if index < settled), default=life)
-    turned_away: Counter[str] = Counter()
     # a WatchList that is refused is not repeated later but replaced at once, by a LIST
     refused = ((index, entry.resource) for index, entry in trial.every(Refused, until=settled) if not entry.watch_list)
-    for index, resource in [*ended_streams(trial, (*LOST, *EXPIRED), settled), *refused]:
-        if index > life:
-            turned_away[resource] += 1
-            since = max(since, index)
-    most = max(turned_away.values(), default=0)
+    ended = ended_streams(trial, (*LOST, *EXPIRED), settled)
+    turned_away = [(index, resource) for index, resource in (*ended, *refused) if index > life]
+    since = max([since, *(index for index, _ in turned_away)])
+    most = max(Counter(resource for _, resource in turned_away).values(), default=0)
     wait = REFLECTOR_FACTOR * min(REFLECTOR_FIRST_SECONDS * 2.0 ** (min(most, 10) - 1), REFLECTOR_LONGEST_SECONDS) if most else 0.0
     return max(wait, OUTAGE_FACTOR * _longest_outage(trial)), since
 

@@ -48,8 +48,9 @@ class Recreation:
     def rested_at(self, trial: Trial, *, before: int) -> int | None:
         """Where that life had come to rest after that: whatever it was about has been done; None if it had not by then."""
         shown = self.shown_at(trial, before=before)
-        ends = trial.positions(StepEnded, Settled) if shown is not None else ()
-        return next((index for index in ends if (shown or 0) < index < before and _is_rest(trial.entries[index])), None)
+        idle = [index for index, entry in trial.every(StepEnded, until=before) if entry.idle]
+        calm = [index for index, entry in trial.every(Settled, until=before) if entry.ok]
+        return next((index for index in sorted(idle + calm) if shown is not None and shown < index), None)
 
 
 @fact
@@ -103,19 +104,10 @@ def _is_late(trial: Trial, before: Incarnation, after: Incarnation, index: int, 
     return False
 
 
-def _is_rest(entry: Entry) -> bool:
-    return (isinstance(entry, StepEnded) and entry.idle) or (isinstance(entry, Settled) and entry.ok)
-
-
 def children_of_recreated(trial: Trial, *, until: int | None = None) -> tuple[Counter[str], Counter[str]]:
     """Per resource, the live children of the newest incarnations before a position, and of those before them."""
     old = {one.before.uid for one in recreations(trial)}
     new = {one.after.uid for one in recreations(trial)} - old
-    own: Counter[str] = Counter()
-    strays: Counter[str] = Counter()
-    for resource, obj in final_objects(trial, until=until):
-        owner = owner_of(obj)
-        if owner is not None and "deletionTimestamp" not in obj["metadata"]:
-            own[resource] += owner["uid"] in new
-            strays[resource] += owner["uid"] in old
-    return +own, +strays
+    there = [(resource, obj) for resource, obj in final_objects(trial, until=until) if "deletionTimestamp" not in obj["metadata"]]
+    owned = [(resource, owner["uid"]) for resource, obj in there if (owner := owner_of(obj)) is not None]
+    return Counter(resource for resource, uid in owned if uid in new), Counter(resource for resource, uid in owned if uid in old)

@@ -20,6 +20,7 @@ from staleproof.core.history.entry import Answered, Asked, Committed, Delivered,
 from staleproof.core.history.provenance import Commit
 from staleproof.core.history.request import BOOKKEEPING
 from staleproof.core.times import LONGEST_THROTTLE_SECONDS, SHORTEST_WAIT_SECONDS
+from staleproof.core.wording import part_of
 
 _LOOKS = 2
 _FAILED: tuple[Effect, ...] = ("rejects", "loses")
@@ -36,8 +37,7 @@ class Attempted(NamedTuple):
     @property
     def words(self) -> str:
         """`create of pods`, `update of the status of widgets/w`."""
-        part = f"the {self.subresource} of " if self.subresource else ""
-        return f"{self.verb} of {part}{self.resource}{f'/{self.name}' if self.name else ''}"
+        return f"{self.verb} of {part_of(self.subresource)}{self.resource}{f'/{self.name}' if self.name else ''}"
 
 
 @dataclass(slots=True)
@@ -129,15 +129,11 @@ def _wakes(trial: Trial) -> Sequence[int]:
     found = []
     for each in stimuli(trial):
         entry = trial.entries[each.index]
-        is_own = isinstance(entry, Answered) or (isinstance(entry, Listed) and _is_watched(trial, entry.resource, each.index))
+        watched = (watch.entry.resource for watch in trial.streams.values() if watch.lasted(each.index, each.index))
+        is_own = isinstance(entry, Answered) or (isinstance(entry, Listed) and entry.resource in watched)
         if each.kind in ("cause", "echo") and not is_own:
             found.append(each.index)
     return found
-
-
-def _is_watched(trial: Trial, resource: str, index: int) -> bool:
-    streams = (watch for watch in trial.streams.values() if watch.entry.resource == resource)
-    return any(watch.opened < index and (watch.closed is None or watch.closed > index) for watch in streams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +162,10 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     made = ({e.uid for _, e in each.every(Committed) if e.resource == target.resource} for each in trial.alike)
     objects = 1 if target.name else max([1, *map(len, made)])
     if target.verb in ("list", "watch"):
-        objects = max(objects, _informers(trial, target.resource, group.rejected[0]))
+        streams = [each for each in trial.streams.values() if each.entry.resource == target.resource]
+        streams = [each for each in streams if each.opened < group.rejected[0]]
+        objects = max([objects, *(sum(each.lasted(other.opened, other.opened + 1) for each in streams) for other in streams)])
     return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
-
-
-def _informers(trial: Trial, resource: str, index: int) -> int:
-    """How many streams of a resource were open at once, at most, before a position."""
-    streams = [each for each in trial.streams.values() if each.entry.resource == resource and each.opened < index]
-    opened = (each.opened for each in streams)
-    return max((sum(s.opened <= at and (s.closed is None or s.closed > at) for s in streams) for at in opened), default=0)
 
 
 @fact

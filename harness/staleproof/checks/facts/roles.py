@@ -88,6 +88,12 @@ def owner_labels(objects: Iterable[Manifest]) -> dict[str, str]:
     return labels
 
 
+def named(manifest: Manifest, resource: str, name: str, labels: Mapping[str, str]) -> Named:
+    """What an object is called, by what its owners are called (`owner_labels`)."""
+    owner = owner_of(manifest)
+    return Named((labels.get(owner["uid"]) or gone(owner)) if owner else "", resource, name)
+
+
 def gone(owner: Mapping[str, str]) -> str:
     """What to call an owner that is not there (any more): not by its name, which may have been generated."""
     return f"{owner['kind']} that is gone"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
 from staleproof.core.history.history import Position
+from staleproof.core.plan.manifest import value_at
 from staleproof.core.wording import plural
 
 
@@ -47,17 +48,9 @@ def _kept_at(run: Trial, path: Sequence[str], end: Position) -> Iterator[Kept]:
     for primary in run.history.header.primaries:
         resource, _, name = primary.rpartition("/")
         for owner in made.named(resource, name):
-            asked = _number([commit.entry.object for commit in owner.commits if commit.index < end][-1:], path)
-            if asked is None or not owner.is_live(before=end):
+            asked = next((value_at(each.entry.object, path) for each in reversed(owner.commits) if each.index < end), None)
+            if not isinstance(asked, int) or not owner.is_live(before=end):
                 continue
             owned = [each for each in made.objects.values() if each.uid != owner.uid and made.root_of(each.uid) == owner.uid]
             live = Counter(str(each.first.entry.object["kind"]).lower() for each in owned if each.is_live(before=end))
             yield from (Kept(kind, asked, number) for kind, number in live.items())
-
-
-def _number(objects: Sequence[object], path: Sequence[str]) -> int | None:
-    """The number at a path of the only object; None without any."""
-    value = objects[0] if objects else None
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, int) else None

@@ -1,4 +1,5 @@
-"""When the controller was shown something of a resource: an event, a whole list, or a watch that begins with the present state.
+"""When the controller was shown something of a resource: an event, a whole list, or a watch that begins with the present state. And
+whether a fault keeps the first list from it.
 
 The bookmark that ends the initial events of a WatchList makes them a whole list. Bookmarks otherwise show nothing.
 """
@@ -9,9 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history.entry import Delivered, Listed, Opened, Started
+from staleproof.checks.view.life import view
+from staleproof.core.fault import Effect
+from staleproof.core.history.entry import Delivered, FaultFired, Listed, Opened, Started
 
 ShowingKind = Literal["event", "list", "watch"]
+_SLOWING: frozenset[Effect] = frozenset({"hides", "disconnects", "rejects", "slows", "slows-start"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +47,12 @@ def is_shown(trial: Trial, resource: str, kinds: Iterable[ShowingKind], *, since
     """Whether the life that the position `since` belongs to was shown any of these kinds behind it and before `until`."""
     end = min([until, *(start for start in trial.positions(Started) if start > since)])
     return any(since < each.index < end and each.kind in kinds for each in showings(trial).get(resource, ()))
+
+
+def is_held_up(trial: Trial, resource: str, *, before: int) -> bool:
+    """Whether the first list of a resource is under way while a fault that has fired in this life keeps it from the controller."""
+    if not view(trial, before).awaits_first_list(resource):
+        return False
+    fired = trial.every(FaultFired, since=trial.life_began(before - 1), until=before)
+    faults = (trial.plan.faults[entry.fault] for _, entry in fired)
+    return any(fault.concerns(resource) and not _SLOWING.isdisjoint(fault.effects) for fault in faults)

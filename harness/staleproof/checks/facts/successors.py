@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.trial import StepRun, Trial, fact
+from staleproof.core.grouping import grouped
+from staleproof.core.plan.manifest import target_of
 from staleproof.core.plan.step import Apply, Delete, parts
 
 
@@ -22,17 +24,11 @@ def unsucceeded(trial: Trial) -> str:
 def _recreated(trial: Trial) -> Iterator[tuple[str, StepRun, StepRun]]:
     """Each primary, as `widgets.staleproof.dev/sample`, that is deleted and then applied for good: with those two steps."""
     runs = {step.number: step for step in trial.steps}
-    applied: dict[tuple[str, str, str], list[int]] = {}
-    deleted: dict[tuple[str, str, str], list[int]] = {}
-    for number, part in ((number, part) for number, step in enumerate(trial.plan.steps, 1) for part in parts(step)):
-        match part:
-            case Apply(object=manifest):
-                key = manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"]
-                applied.setdefault(key, []).append(number)
-            case Delete(target=target):
-                deleted.setdefault((target.api_version, target.kind, target.name), []).append(number)
-    for primary, (key, numbers) in zip(trial.history.header.primaries, applied.items(), strict=False):
-        ends = deleted.get(key, [])
+    done = [(number, part) for number, step in enumerate(trial.plan.steps, 1) for part in parts(step)]
+    applied = grouped((target_of(part.object), number) for number, part in done if isinstance(part, Apply))
+    deleted = grouped((part.target, number) for number, part in done if isinstance(part, Delete))
+    for primary, (target, numbers) in zip(trial.history.header.primaries, applied.items(), strict=False):
+        ends = deleted.get(target, [])
         after = [number for number in numbers if ends and number > ends[-1]]
         if after and after[0] in runs and ends[-1] in runs:
             yield primary, runs[ends[-1]], runs[after[0]]

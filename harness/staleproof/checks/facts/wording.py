@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import takewhile, zip_longest
 
 from staleproof.core.history.entry import Committed
+from staleproof.core.wording import some
 
 _NAMES = 3
 _LONGEST = 70
@@ -59,7 +60,7 @@ def ordinal(number: int) -> str:
 
 def listing(names: Sequence[str]) -> str:
     """The first few names."""
-    return ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
+    return some(names, _NAMES)
 
 
 def span(revisions: Sequence[int]) -> str:

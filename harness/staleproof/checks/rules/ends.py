@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterator
 from staleproof.checks.but_for import unheard_of
 from staleproof.checks.ends.convergence import certain_difference, converged, unneeded
 from staleproof.checks.ends.leftovers import found_left, leftovers
-from staleproof.checks.facts.bookmarks import bookmark_writes, went_on_with_bookmark
 from staleproof.checks.facts.lags import lags
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.recovery_budget import EXPIRED, LOST, ended_streams, expirations, usual_pauses
 from staleproof.checks.facts.showings import is_shown
+from staleproof.checks.facts.stimuli import bookmark_writes, went_on_with_bookmark
 from staleproof.checks.facts.wording import happened, listing, short_name
 from staleproof.checks.requirement import LATE, RESTARTS, STREAMS, Requirement
 from staleproof.checks.trial import Span, Trial
@@ -353,7 +353,7 @@ def _is_disturbed(trial: Trial, deleted: int) -> bool:
     _, settled = trial.ending
     spans = [trial.spans.get(fault, Span(Position(0))) for fault in trial.fired]
     started = any(deleted < start < settled for start in trial.starts)
-    return started or any(each.opened < settled and (each.closed is None or each.closed > deleted) for each in spans)
+    return started or any(each.lasted(deleted, settled) for each in spans)
 
 
 CLEANS_UP = Requirement(

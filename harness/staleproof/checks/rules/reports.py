@@ -11,6 +11,7 @@ from staleproof.checks.deeds.claims import (
     first_ready,
     observed_claims,
     ready_claims,
+    shown_generations,
 )
 from staleproof.checks.deeds.lapses import Lapse, acts_first, ends_with_newest, left_behind, unacted_claims, wrong_claims
 from staleproof.checks.deeds.skips import excused_skips, untrue_metrics, was_kept_behind
@@ -19,7 +20,6 @@ from staleproof.checks.ends.counts import Miscount, counts, miscounts, uncounted
 from staleproof.checks.ends.footprint import is_status
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
-from staleproof.checks.facts.shown_generations import shown_generations
 from staleproof.checks.facts.skip_metrics import SKIPS
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name

@@ -7,10 +7,10 @@ is about, when a trial has put it to the test, and what the end tells besides.
 from collections.abc import Iterator
 
 from staleproof.checks.ends.exits import given_restarts, lost_its_lease
-from staleproof.checks.facts.initial_lists import is_held_up
 from staleproof.checks.facts.object_history import creations, is_bare
 from staleproof.checks.facts.own_writes import group_of, lost_writes, own_creates, own_deletes, unseen_children
 from staleproof.checks.facts.primary_view import owned_resources
+from staleproof.checks.facts.showings import is_held_up
 from staleproof.checks.requirement import HIDDEN, RESTARTS, SEED, Requirement
 from staleproof.checks.surplus import kept_roles
 from staleproof.checks.trial import Trial

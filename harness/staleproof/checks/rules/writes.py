@@ -4,27 +4,26 @@ that could not but be refused, writes to what is not its own.
 What it wrote is told by `deeds`, what of that no fault-free run does by `but_for`.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from staleproof.checks.but_for import most_often, unheard_of
-from staleproof.checks.deeds.children import acted_on_more
 from staleproof.checks.deeds.conflicts import Conflict, conflicts, hidden_updates
 from staleproof.checks.deeds.foreign_writes import foreign_writes
 from staleproof.checks.deeds.overwrites import Overwrite, blind_puts, changes_by_others, knows_change, overwrites
 from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.facts.primary_view import primary_view
+from staleproof.checks.facts.primary_view import acted_on_more, primary_view
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name, short_name, span, told_apart
 from staleproof.checks.requirement import HIDDEN, LATE, RESTARTS, SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
 from staleproof.checks.view.life import view
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Competed, FaultFired, Released, Settled, StepEnded
 from staleproof.core.history.history import Request
-from staleproof.core.wording import plural
+from staleproof.core.wording import part_of, plural
 
 
 def no_time_travel(trial: Trial) -> Iterator[Said]:
@@ -189,9 +188,7 @@ def no_blind_retry(trial: Trial) -> Iterator[Said]:
     names live; patches, whose conflict may be about the ownership of fields; own writes of which it never heard the end; objects
     that somebody else wrote to about then.
     """
-    found: dict[tuple[str, str], list[Conflict]] = defaultdict(list)
-    for conflict in conflicts(trial):
-        found[conflict.where].append(conflict)
+    found = grouped((conflict.where, conflict) for conflict in conflicts(trial))
     most = most_often(trial, conflicts, lambda conflict: conflict.where)
     yield from (_conflicted(trial, each, most[where]) for where, each in found.items() if len(each) > most[where])
     if not hidden_updates(trial):
@@ -201,7 +198,7 @@ def no_blind_retry(trial: Trial) -> Iterator[Said]:
 def _conflicted(trial: Trial, found: Sequence[Conflict], usual: int) -> Finding:
     last = found[-1]
     asked = last.request.asked
-    part = f"the {asked.subresource} of " if asked.subresource else ""
+    part = part_of(asked.subresource)
     because = (
         f"{plural(len(found), 'update')} of {part}{full_name(last.target.last.entry)} {'was' if len(found) == 1 else 'were'} "
         "refused with 409 Conflict because of the controller's own writes; "

@@ -1,16 +1,18 @@
 """A finding in plain words: a headline, a few lines told by its witnesses, the remedy. Never a raw object."""
 
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from staleproof.checks.but_for import roles
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.wording import participle
 from staleproof.checks.story.phrases import Group, is_done, tell
-from staleproof.checks.trial import Trial, indexed
-from staleproof.checks.verdict import Cause, Finding, Verdict, rank
+from staleproof.checks.trial import Trial, with_references
+from staleproof.checks.verdict import Finding, Verdict, rank
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import (
     Answered,
     Asked,
@@ -70,11 +72,8 @@ class Story:
 
 def stories(verdicts: Sequence[Verdict], history: History) -> list[Story]:
     """One story for each cause, of its worst finding; what is scored comes first, and then the worst."""
-    groups: dict[Cause | None, list[Finding]] = defaultdict(list)
-    for finding in (finding for verdict in verdicts for finding in verdict.findings):
-        groups[finding.cause].append(finding)
     told = []
-    for group in groups.values():
+    for group in grouped((finding.cause, finding) for verdict in verdicts for finding in verdict.findings).values():
         worst = min(group, key=_urgency)
         also = tuple(dict.fromkeys(each.requirement for each in group if each.requirement != worst.requirement))
         told.append((_urgency(worst), replace(explain(worst, history), also=also)))
@@ -90,12 +89,12 @@ def explain(finding: Finding, history: History) -> Story:
 
     Neighbouring entries of one kind become one line.
     """
-    trial = indexed(history)
+    trial = with_references(history)
     entries = sorted({*finding.witnesses, *_asides(trial, finding.witnesses)})
     groups = [Group(trial, finding, tuple(group)) for _, group in itertools.groupby(entries, key=lambda index: _kind(trial, index))]
     lines = ((trial.at(group.positions[0]), tell(group)) for group in groups)
     requirement, heading = BY_SLUG[finding.requirement], _heading(finding, trial.plan)
-    runs = compared(each.header.role for each in history.references) if requirement.needs_references else ""
+    runs = compared(roles(trial)) if requirement.needs_references else ""
     told = tuple(line for line in lines if line[1])
     cause = finding.cause.text if finding.cause is not None else ""
     return Story(requirement.slug, finding.because, told, requirement.remedy, runs, heading, severity=finding.severity, cause=cause)

@@ -38,6 +38,7 @@ from staleproof.core.history.entry import (
 )
 from staleproof.core.history.history import Request
 from staleproof.core.history.request import WRITES
+from staleproof.core.wording import part_of
 
 E = TypeVar("E", bound=Entry)
 _MADE = 201
@@ -104,7 +105,7 @@ def _asked(asked: Asked, group: Group) -> str:
     called = asked.name or (answer.name if answer else "")
     name = short_name(commit) if commit else f"{asked.resource}{f'/{called}' if called else ''}"
     though = f", {group.finding.though}" if group.finding.though else ""
-    part = f"the {asked.subresource} of " if asked.subresource else ""
+    part = part_of(asked.subresource)
     is_blind = asked.verb == "delete" and not (asked.precondition_uid or asked.precondition_revision)
     blind = " without a precondition" if is_blind else ""
     if is_done(request):

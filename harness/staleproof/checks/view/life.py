@@ -28,7 +28,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from staleproof.checks.trial import Trial, fact
-from staleproof.checks.view.selections import Selections, selections
+from staleproof.checks.view.selections import Selections
 from staleproof.checks.view.timeline import Timeline
 from staleproof.core.history.entry import (
     Answered,
@@ -357,16 +357,13 @@ class Life:
         """It is gone, or has left the selection: then it is gone for a controller that no other stream shows it to."""
         self._items[of].pop(item.uid, None)
         at = (item.revision or 0) if revision is None else revision
-        if self._has_otherwise(item, of.resource):
+        others = {stream.of for stream in self._streams.values() if stream.of.resource == of.resource}
+        if self._is_followed(of.resource) or any(item.uid in self._items[other] for other in others):
             self._miss(index, item.uid, at)
             return
         if not self.truth.is_over(item.uid, at):
             self._note(index, item.uid, chosen=(at, False))
         self._lose(index, (of.resource, item.namespace, item.name), item.uid)
-
-    def _has_otherwise(self, item: Item, resource: str) -> bool:
-        others = {stream.of for stream in self._streams.values() if stream.of.resource == resource}
-        return self._is_followed(resource) or any(item.uid in self._items[other] for other in others)
 
 
 _STEPS: dict[type, Callable[[Life, int, Any], None]] = {
@@ -446,9 +443,9 @@ class View:
 def lives(trial: Trial) -> Sequence[Life]:
     """What came before the first start, and each life of the controller under test: the client that was first heard of."""
     controller = next((client for entry in trial.entries if (client := _client(trial, entry))), "")
-    found = []
+    truth, found = Selections((commit.entry for commit in trial.commits), trial.namespace), []
     for since, until in pairwise([0, *trial.starts, len(trial.entries)]):
-        life = Life(selections(trial))
+        life = Life(truth)
         for index in range(since, until):
             entry = trial.entries[index]
             if type(entry) in _STEPS and _client(trial, entry) == controller:

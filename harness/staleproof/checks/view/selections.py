@@ -4,10 +4,9 @@ An object that is gone counts by its last state: had it stayed as it was, the li
 """
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
-from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Committed
 from staleproof.core.operator.selector import fits
 
@@ -17,11 +16,8 @@ class Selections:
 
     def __init__(self, commits: Iterable[Committed] = (), namespace: str = "") -> None:
         self.namespace = namespace
-        self._states: dict[str, list[Committed]] = defaultdict(list)
-        self._uids: dict[str, dict[str, None]] = defaultdict(dict)
-        for commit in commits:
-            self._states[commit.uid].append(commit)
-            self._uids[commit.resource][commit.uid] = None
+        self._states = grouped((commit.uid, commit) for commit in commits)
+        self._uids = grouped((states[0].resource, uid) for uid, states in self._states.items())
 
     def concerns(self, namespace: str) -> bool:
         """Whether a list or stream of this namespace, or of all if empty, may show these objects."""
@@ -30,7 +26,7 @@ class Selections:
     def may_hold(self, resource: str, namespace: str, selector: str, revision: int, *, but: Set[str]) -> Iterator[str]:
         """The uids of what such a list might have held, `but` these: it fits, or whether it does cannot be told."""
         if self.concerns(namespace):
-            for uid in self._uids.get(resource, {}).keys() - but:
+            for uid in [uid for uid in self._uids.get(resource, ()) if uid not in but]:
                 state = self._state(uid, revision)
                 if state is not None and fits(selector, state.object) is not False:
                     yield uid
@@ -54,8 +50,3 @@ class Selections:
         states = self._states.get(uid, [])
         place = bisect_right(states, revision, key=lambda state: state.revision)
         return states[place - 1] if place else None
-
-
-@fact
-def selections(trial: Trial) -> Selections:
-    return Selections((commit.entry for commit in trial.commits), trial.namespace)

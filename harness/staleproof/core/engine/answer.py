@@ -94,17 +94,17 @@ def read_answer(body: bytes) -> Answer:
     """What the answer says. Never raises: in one that is not JSON (a log, an error page) there is nothing for us."""
     try:
         document = _read_document(body)
-        items = document.items if document.kind != "Table" else [row.object for row in _table.decode(body).rows or []]
+        rows = document.items if document.kind != "Table" else [row.object for row in _table.decode(body).rows or []]
     except _NOT_JSON:
         return Answer()
-    meta, details = document.metadata, document.details or _Details()
+    meta, details, listed = document.metadata, document.details or _Details(), [row.metadata for row in rows or ()]
     return Answer(
         namespace=meta.namespace,
         name=meta.name or details.name,
         uid=meta.uid or details.uid,
         revision=revision(meta.resourceVersion),
         reason=document.reason if document.kind == "Status" else "",
-        items=tuple(_item(item.metadata) for item in items or ()),
+        items=tuple(Item(each.namespace, each.name, each.uid, revision(each.resourceVersion)) for each in listed),
         more=bool(meta.continue_),
     )
 
@@ -115,10 +115,6 @@ def _read_document(body: bytes) -> _Document:
     except msgspec.ValidationError:
         found = _object.decode(body)
         return _Document(found.metadata, found.kind)
-
-
-def _item(meta: _Metadata) -> Item:
-    return Item(meta.namespace, meta.name, meta.uid, revision(meta.resourceVersion))
 
 
 def read_name(body: bytes) -> str:

@@ -142,9 +142,10 @@ class Schedule:
         if self._makes(request):
             self._namespaces.add(request.namespace)
         changes: list[FaultChange] = []
-        for planned in self._faults:
+        changes_trial = request.is_write and "dryRun" not in request.query and self._concerns_trial(request)
+        for planned in self._faults if changes_trial else ():
             fault, trigger = planned.fault, planned.fault.trigger
-            if planned.phase != "armed" or trigger is None or not self._commits(request):
+            if planned.phase != "armed" or trigger is None:
                 continue
             asked = (request.resource, request.verb, request.subresource)
             if asked == (fault.resource, trigger.verb, trigger.subresource):
@@ -267,10 +268,6 @@ class Schedule:
         for planned in self._faults:
             if planned.is_open and planned.fault.concerns_request(request):
                 yield planned
-
-    def _commits(self, request: ApiRequest) -> bool:
-        """Whether a write of this kind changes an object of the trial: not a dry run, not elsewhere."""
-        return request.is_write and "dryRun" not in request.query and self._concerns_trial(request)
 
     def _concerns_trial(self, request: ApiRequest) -> bool:
         return self._is_mine(request.namespace) or self._makes(request)

@@ -94,8 +94,9 @@ class Activity:
 
     def see(self, entry: Entry) -> None:
         match entry:
-            case Asked():
-                self._asked(entry)
+            case Asked() if self._counts(entry.resource, entry.namespace):
+                self._in_flight[entry.request] = entry
+                self._began = float("-inf") if is_work(entry) else self._began
             case Answered() | Listed():
                 self._answered(entry)
             case Delivered() | Withheld() | Dropped():
@@ -111,7 +112,9 @@ class Activity:
 
     def idle_since(self, now: float) -> float | None:
         """Since when the controller has had nothing to do and changed nothing; None while something is under way."""
-        if self._in_flight or self._begins(now) or self._owed(now) or self._misses(now) or self._changes.awaits(now - OWED_SECONDS):
+        begins = now < self._began + self._begins_seconds  # a new life may not have come to its work yet
+        misses = not self._is_cut_off and any(now - at < MISSED_SECONDS for at in self._missed.values())
+        if self._in_flight or begins or self._owed(now) or misses or self._changes.awaits(now - OWED_SECONDS):
             return None
         return self.last_activity
 
@@ -264,20 +267,6 @@ class Activity:
         if entry.verb == "watch" and all(stream.resource != entry.resource for stream in self.streams.values()):
             self._missed[_Watch(entry.resource)] = entry.at
         self.touch(entry.at)
-
-    def _begins(self, now: float) -> bool:
-        """Whether a new life may not have come to its work yet."""
-        return now < self._began + self._begins_seconds
-
-    def _misses(self, now: float) -> bool:
-        """Whether a watch that was ended has not been opened again."""
-        return not self._is_cut_off and any(now - at < MISSED_SECONDS for at in self._missed.values())
-
-    def _asked(self, entry: Asked) -> None:
-        if self._counts(entry.resource, entry.namespace):
-            self._in_flight[entry.request] = entry
-            if is_work(entry):
-                self._began = float("-inf")
 
     def _answered(self, entry: Answered | Listed) -> None:
         asked = self._in_flight.pop(entry.request, None)

@@ -84,7 +84,8 @@ class _Stream:
         if entry.type == UNREADABLE:
             self.readable = False
         if entry.initial_end and self.marked and not self.in_burst:
-            self._began_before()
+            # The initial events of a stream from before the trial end only now, so it was judged too early.
+            self.monitor, self.broken, self.base = Monitor(None, watch_list=True), {}, _UNKNOWN
         frame = Frame(entry.type, entry.namespace, entry.name, entry.uid, entry.revision, entry.initial_end, b"")
         if self.in_burst and entry.type == "ADDED":
             self.monitor.came(frame, initial=True)
@@ -107,10 +108,6 @@ class _Stream:
         resumed = self.resumes and missed not in self.dropped and (self.first is None or missed < self.first)
         what = f"{self.what}: {missed} was committed and never left, {self.covered} did"
         return Breach("Resumable" if resumed else "Reliable", f"{what}; it began behind {self.base}" if resumed else what)
-
-    def _began_before(self) -> None:
-        """The initial events of a stream from before the trial end only now, so it was judged too early."""
-        self.monitor, self.broken, self.base = Monitor(None, watch_list=True), {}, _UNKNOWN
 
     def _reach(self, entry: Delivered, at: int) -> None:
         if self.in_burst and entry.type == "ADDED":

@@ -63,7 +63,8 @@ def _behind_what_they_mention(documents: Sequence[Manifest]) -> list[Manifest]:
     try:
         return [documents[number] for number in TopologicalSorter(behind).static_order()]
     except CycleError as err:
-        circle = " → ".join(_called(documents[number]) for number in reversed(err.args[1]))
+        around = [documents[number] for number in reversed(err.args[1])]
+        circle = " → ".join(f"{each['kind']}/{each['metadata']['name']}" for each in around)
         raise CircleError(
             f"prerequisites mention one another in a circle: {circle}; give each file by itself, in the order in which they are to "
             "be applied, with the option for prerequisites (--staleproof-before, or --before)"
@@ -124,10 +125,6 @@ def _reach(needs: Sequence[Collection[int]]) -> list[set[int]]:
             open_ += new
         found.append(reached)
     return found
-
-
-def _called(manifest: Manifest) -> str:
-    return f"{manifest['kind']}/{manifest['metadata']['name']}"
 
 
 def _is_same(one: Manifest, other: Manifest) -> bool:

@@ -5,7 +5,7 @@ from typing import Literal, TypedDict
 
 from staleproof.core.fault import Window
 from staleproof.core.operator.edge import Edge
-from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.manifest import Manifest, Target, value_at
 from staleproof.core.plan.move import Move, MoveKind, merged
 from staleproof.core.plan.pace import paced
 from staleproof.core.plan.plan import Settle
@@ -228,9 +228,7 @@ class Observed:
     @property
     def replicas(self) -> int:
         """The replica count of the sample; 1 when it says nothing, as Kubernetes defaults it."""
-        value: object = self.sample
-        for key in self.scale_path:
-            value = value.get(key, 1) if isinstance(value, dict) else 1
+        value = value_at(self.sample, self.scale_path)
         return value if isinstance(value, int) else 1
 
     def typical(self) -> "Observed":

@@ -21,7 +21,8 @@ _CONFLICT = re.compile(r"conflict|already|taken|duplicat|in use|overlap|exists|c
 
 def hosts(manifest: Manifest) -> tuple[str, ...]:
     """Texts that look like host names, each once."""
-    return tuple(dict.fromkeys(text for text in _texts(content_of(manifest)) if _is_host(text)))
+    found = (text for text in _texts(content_of(manifest)) if _HOST.fullmatch(text))
+    return tuple(dict.fromkeys(text for text in found if not text.endswith(_NO_HOSTS)))
 
 
 def addresses(manifest: Manifest) -> tuple[str, ...]:
@@ -63,10 +64,6 @@ def _texts(value: Any, field: str = "") -> Iterator[str]:  # noqa: ANN401  # JSO
         case dict():
             for key, inner in value.items():
                 yield from _texts(inner, key)
-
-
-def _is_host(text: str) -> bool:
-    return _HOST.fullmatch(text) is not None and not text.endswith(_NO_HOSTS)
 
 
 def _is_address(text: str) -> bool:

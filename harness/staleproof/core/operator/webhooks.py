@@ -35,15 +35,12 @@ def service_of(config: Mapping[str, Any]) -> str:
     return f"{service.get('namespace', '')}/{service['name']}" if service.get("name") else ""
 
 
-def _called(service: Manifest) -> str:
-    return f"{service['metadata']['namespace']}/{service['metadata']['name']}"
-
-
 def webhooks_of(
     manifests: Sequence[Manifest], template: Mapping[str, Any], namespace: str, container: Mapping[str, Any]
 ) -> tuple[WebhookServer | None, list[Manifest]]:
     """Where the controller serves its webhooks, and all manifests without the webhooks that others serve: nobody would answer."""
-    services = {_called(each): each for each in manifests if each["kind"] == "Service"}
+    every = [(each["metadata"], each) for each in manifests if each["kind"] == "Service"]
+    services = {f"{metadata['namespace']}/{metadata['name']}": each for metadata, each in every}
     labels = labels_of(template)
 
     def is_ours(config: Mapping[str, Any]) -> bool:

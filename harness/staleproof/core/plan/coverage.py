@@ -6,7 +6,6 @@ Everything follows from the plan alone, so what was planned and what a report te
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from staleproof.core.fault import AnyFault
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.move import merged
 from staleproof.core.plan.plan import Plan
@@ -70,11 +69,8 @@ def moments(steps: Sequence[Step]) -> list[Moment]:
 def occasions(plan: Plan) -> list[Occasion]:
     """One for each fault of the plan. A state from the past belongs to the step that ended it."""
     each = moments(plan.steps)
-    return [Occasion(fault.kind, fault.resource, *each[_opens(fault) - 1]) for fault in plan.faults]
-
-
-def _opens(fault: AnyFault) -> int:
-    return getattr(fault, "as_of_step", fault.window.from_step)
+    opens = [getattr(fault, "as_of_step", fault.window.from_step) for fault in plan.faults]
+    return [Occasion(fault.kind, fault.resource, *each[step - 1]) for fault, step in zip(plan.faults, opens, strict=True)]
 
 
 def _moment(step: Step, told: dict[Target, list[Manifest]]) -> Moment:

@@ -68,6 +68,13 @@ def target_of(manifest: Manifest) -> Target:
     return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
 
 
+def value_at(manifest: object, path: Iterable[str]) -> object:
+    """What stands where this path of keys leads; None where nothing does."""
+    for key in path:
+        manifest = manifest.get(key) if isinstance(manifest, dict) else None
+    return manifest
+
+
 def digest_in(manifest: Manifest) -> str:
     """The digest that stands for a manifest in a run folder (`core.plan.stored`); empty when it is the manifest itself."""
     return str(manifest[SHA256]) if manifest.keys() == {SHA256} else ""

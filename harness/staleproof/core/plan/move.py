@@ -63,7 +63,7 @@ def merge_patch(before: Manifest, after: Manifest) -> Manifest:
         if isinstance(value, dict) and isinstance(old, dict):
             if inner := merge_patch(old, value):
                 patch[key] = inner
-        elif key not in before or not _same(old, value):
+        elif key not in before or type(old) is not type(value) or old != value:  # 1 is not true
             patch[key] = value
     return patch
 
@@ -84,8 +84,3 @@ def collide(one: Manifest, other: Manifest) -> bool:
     """Whether two merge patches change the same field, or one a field within what the other replaces."""
     pairs = ((one[key], other[key]) for key in one.keys() & other.keys())
     return any(not (isinstance(a, dict) and isinstance(b, dict)) or collide(a, b) for a, b in pairs)
-
-
-def _same(before: object, after: object) -> bool:
-    """Whether two JSON values are the same: 1 is not true."""
-    return type(before) is type(after) and before == after

@@ -4,7 +4,7 @@ Steps are what the user does to the cluster; faults are what happens to the cont
 are the reference. Nothing in a plan is left to chance.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeVar
 
 import msgspec
@@ -141,14 +141,14 @@ class Plan(Value, frozen=True, kw_only=True):
     def reference(self) -> "Plan":
         """The same workload without faults. Not `fresh`; without resyncs, as no client lists again when nothing is wrong; and with
         brief rests, because there is no hold that they must outlast."""
-        steps = tuple(_brief(step) for step in self.steps if is_workload(step))
+        steps = tuple(
+            Rest(seconds=min(step.seconds, SHORT_REST_SECONDS)) if isinstance(step, Rest) else step
+            for step in self.steps
+            if is_workload(step)
+        )
         settle = msgspec.structs.replace(self.settle, resync=False)
         title = f"reference of: {self.title or self.scenario}"
         return msgspec.structs.replace(self, faults=(), contract="legal", steps=steps, settle=settle, title=title, fresh=False)
-
-
-def _brief(step: Step) -> Step:
-    return Rest(seconds=min(step.seconds, SHORT_REST_SECONDS)) if isinstance(step, Rest) else step
 
 
 class PlanError(ValueError):
@@ -226,16 +226,13 @@ def contradictions(plan: Plan) -> list[str]:
     for number, manifest in enumerate(plan.before):
         if not digest_in(manifest) and not is_object(manifest):
             problems.append(f"before[{number}] needs {NEEDED}")
+    is_masked, given = any(map(digest_in, plan.before)), [target_of(each) for each in plan.before if is_object(each)]
     for number, step in enumerate(plan.steps, 1):
         problems += [f"step {number}: {problem}" for problem in problems_of(step)]
-        problems += [f"step {number}: {problem}" for problem in _not_given(step, plan.before)]
+        if isinstance(step, Restore) and not is_masked and step.target not in given:
+            called = f"{step.target.kind}/{step.target.name}"
+            problems.append(f"step {number}: {called} is to be put back, and `before` has none")
     return problems + fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
-
-
-def _not_given(step: Step, before: Sequence[Manifest]) -> Iterator[str]:
-    """What is to be put back and never was there, in words."""
-    if isinstance(step, Restore) and not any(map(digest_in, before)) and step.target not in map(target_of, before):
-        yield f"{step.target.kind}/{step.target.name} is to be put back, and `before` has none"
 
 
 def fault_problems(faults: Iterable[AnyFault], contract: Contract, *, steps: int | None = None) -> list[str]:

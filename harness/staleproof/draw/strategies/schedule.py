@@ -4,6 +4,7 @@ import hypothesis.strategies as st
 
 from staleproof.core.fault import Restart, SeverStream, Window
 from staleproof.core.fault.model import ANY
+from staleproof.core.grouping import grouped
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.step import sets_aside
 from staleproof.draw.compatible import compatible
@@ -44,8 +45,8 @@ def schedules(
 
 def _one(draw: st.DrawFn, incident: Incident, at: Occasions) -> Faults:
     """First where, then in which form, so that what can be done in many ways is not drawn more often."""
-    places: dict[tuple[tuple[str, str, str, int], ...], list[Faults]] = {}
-    for faults in incident.over(at):
-        where = tuple((type(each).__name__, each.verb_of_write, each.resource, each.window.from_step) for each in faults)
-        places.setdefault(where, []).append(faults)
+    places = grouped(
+        (tuple((type(each).__name__, each.verb_of_write, each.resource, each.window.from_step) for each in faults), faults)
+        for faults in incident.over(at)
+    )
     return draw(st.sampled_from(draw(st.sampled_from(list(places.values())))))

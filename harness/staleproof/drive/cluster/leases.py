@@ -32,7 +32,13 @@ class Leases:
             case Asked(resource="leases.coordination.k8s.io", verb=verb, dry_run=False) if verb in _HOLDS:
                 self._asked[entry.request] = (entry.namespace, entry.name)
             case Answered() if entry.request in self._asked:
-                self._answered(entry, self._asked.pop(entry.request))
+                place = self._asked.pop(entry.request)
+                if entry.revision is not None and entry.outcome != "fail":
+                    self._written[entry.uid] = entry.revision
+                    self._renewals = [*self._renewals[-1:], entry.at]
+                    self._unsure.discard(place)
+                elif entry.outcome == "unknown":
+                    self._unsure.add(place)
 
     def held(self, leases: list[JSON]) -> list[JSON]:
         """Those of the leases that have a holder and that the controller was, or may have been, the last to write."""
@@ -61,14 +67,6 @@ class Leases:
     def renews_every(self) -> float | None:
         """Seconds between the last two such writes; None if there have not been two."""
         return self._renewals[-1] - self._renewals[0] if len(self._renewals) > 1 else None
-
-    def _answered(self, answer: Answered, place: tuple[str, str]) -> None:
-        if answer.revision is not None and answer.outcome != "fail":
-            self._written[answer.uid] = answer.revision
-            self._renewals = [*self._renewals[-1:], answer.at]
-            self._unsure.discard(place)
-        elif answer.outcome == "unknown":
-            self._unsure.add(place)
 
     def _is_own(self, metadata: dict[str, Any]) -> bool:
         may_be = {*self._unsure, *self._asked.values()}

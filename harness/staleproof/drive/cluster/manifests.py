@@ -94,18 +94,16 @@ def _manifests(path: Path, option: str) -> list[Manifest]:
     if not path.exists():
         raise UsageError(f"{option}: {path} does not exist; give a manifest file or a folder of them")
     is_folder = path.is_dir()
-    files = sorted(file for file in path.rglob("*") if _counts(file.relative_to(path)) and file.is_file()) if is_folder else [path]
+    files = [path]
+    if is_folder:  # what is hidden in it is not meant for us
+        there = (file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+        files = sorted(file for file in there if not any(part.startswith(".") for part in file.relative_to(path).parts))
     if not files:
         raise UsageError(f"{option}: the folder {path} holds no .yaml, .yml or .json file")
     found = [manifest for file in files for manifest in _documents(file, option) if not (is_folder and _is_patch(manifest))]
     if not found:
         raise UsageError(f"{option}: {path} holds only what kustomize needs; expected Kubernetes objects")
     return found
-
-
-def _counts(file: Path) -> bool:
-    """Whether a file counts as a manifest: hidden files and folders are not meant for us."""
-    return file.suffix in _SUFFIXES and not any(part.startswith(".") for part in file.parts)
 
 
 def _is_patch(manifest: Manifest) -> bool:

@@ -228,13 +228,10 @@ def _readable(kind: ResourceType, item: JSON) -> JSON:
     meta = {key: value for key, value in item["metadata"].items() if key != "managedFields"}
     obj = {"apiVersion": kind.api_version, "kind": kind.kind, **item, "metadata": meta}
     if kind.name == "secrets":
-        obj["data"] = {key: _digest(value) for key, value in (item.get("data") or {}).items()}
+        digests = {key: hashlib.sha256(value.encode()).hexdigest() for key, value in (item.get("data") or {}).items()}
+        obj["data"] = {key: f"sha256:{digest[:16]}" for key, digest in digests.items()}
         meta["annotations"] = {k: v for k, v in (meta.get("annotations") or {}).items() if k != _LAST_APPLIED}
     return obj
-
-
-def _digest(value: str) -> str:
-    return f"sha256:{hashlib.sha256(value.encode()).hexdigest()[:16]}"
 
 
 def has_condition(obj: JSON, name: str) -> bool:

@@ -16,17 +16,10 @@ def listening(group: int) -> frozenset[int] | None:
     tables = [path for name in _TABLES if (path := _PROC / "net" / name).is_file()]
     if not tables:
         return None
-    ports = {inode: port for table in tables for inode, port in _listeners(table.read_text())}
+    sockets = [line.split() for table in tables for line in table.read_text().splitlines()[1:]]
+    ports = {each[_INODE]: int(each[_ADDRESS].rpartition(":")[2], 16) for each in sockets if each[_STATE] == _LISTENS}
     own = {inode for process in _members(group) for inode in _sockets(process)}
     return frozenset(port for inode, port in ports.items() if inode in own)
-
-
-def _listeners(table: str) -> Iterator[tuple[str, int]]:
-    """Inode and port of each socket that listens."""
-    for line in table.splitlines()[1:]:
-        columns = line.split()
-        if columns[_STATE] == _LISTENS:
-            yield columns[_INODE], int(columns[_ADDRESS].rpartition(":")[2], 16)
 
 
 def _members(group: int) -> Iterator[Path]:

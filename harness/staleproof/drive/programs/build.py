@@ -241,10 +241,7 @@ async def _run(command: Command, root: Path, seen: Callable[[list[str]], None]) 
                 with suppress(TimeoutError):
                     await asyncio.wait_for(process.wait(), LOOK_SECONDS)
     if process.exit_code != 0:
-        full = says_disk_full(process.last_lines(200)) or _no_room(root)
+        # Where a disk is full, Go may be unable to write even its complaint.
+        no_room = any(shutil.disk_usage(folder).free < FULL_BYTES for folder in (root, Path(tempfile.gettempdir())))
+        full = no_room or says_disk_full(process.last_lines(200))
         raise SetupError(explain(process.account(), root, disk_full=full))
-
-
-def _no_room(root: Path) -> bool:
-    """Whether a disk is full: then Go may be unable to write even its complaint."""
-    return any(shutil.disk_usage(folder).free < FULL_BYTES for folder in (root, Path(tempfile.gettempdir())))

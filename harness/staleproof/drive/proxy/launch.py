@@ -92,7 +92,10 @@ async def loading_proxy(folder: Path, *, log: Path) -> AsyncIterator[LoadingProx
     try:
         with _named_pipe(folder / "config") as (path, pipe):
             argv = (sys.executable, "-O", "-m", "staleproof.proxy_addons", str(path))
-            command = Command(name="proxy", argv=argv, log=log, env=_keeps_bytecode(os.environ))
+            # So Python compiles mitmproxy once and not at each start: packages are installed without the bytecode of `-O`, and in
+            # many containers none may be written beside them.
+            compiled = {"PYTHONPYCACHEPREFIX": str(cache_root(os.environ) / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+            command = Command(name="proxy", argv=argv, log=log, env=compiled)
             async with run_process(command, grace_seconds=GRACE_SECONDS) as process:
                 yield LoadingProxy(process, folder, pipe)
     finally:
@@ -106,12 +109,6 @@ async def proxy(plane: ControlPlane, folder: Path, on_entry: Callable[[Entry], N
         loading.tell_of(plane)
         async with loading.driven(on_entry) as running:
             yield running
-
-
-def _keeps_bytecode(environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables with which Python compiles mitmproxy once and not at each start: packages are installed without the bytecode of
-    `-O`, and in many containers none may be written beside them."""
-    return {"PYTHONPYCACHEPREFIX": str(cache_root(environment) / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 @contextmanager

@@ -109,14 +109,11 @@ async def stand_alone(
         server = f"https://{_reached(options.listen, ports.port)}"
         control = f"http://{_reached(options.control, ports.control)}"
         if options.plan is not None:
-            await _install(options.plan, f"{control}/v1", control_token)
+            authorized = {"Authorization": f"Bearer {control_token}"}
+            async with aiohttp.ClientSession(headers=authorized, timeout=_COMMAND) as session:
+                await command(session, f"{control}/v1", "PUT", "plan", options.plan)
+                await command(session, f"{control}/v1", "POST", "step", Step(1))
         yield StandAlone(loading.process, server, control, ca_file(folder))
-
-
-async def _install(plan: InstallPlan, control: str, token: str) -> None:
-    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}, timeout=_COMMAND) as session:
-        await command(session, control, "PUT", "plan", plan)
-        await command(session, control, "POST", "step", Step(1))
 
 
 def _reached(listening: Address, port: int) -> str:

@@ -4,7 +4,6 @@ It decides which samples are kept: those that a requirement looks at.
 """
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_fields
 from typing import Self
@@ -130,16 +129,11 @@ def _name(line: str) -> str:
 
 def _parsed(text: str) -> tuple[Sample, ...]:
     try:
-        return tuple(_samples(text))
+        every = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
     except ValueError as err:
         raise Unreadable(f"it answers with something else than metrics ({err})") from err
-
-
-def _samples(text: str) -> Iterator[Sample]:
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            if _is_kept(sample.name) and float(sample.value).is_integer():
-                yield Sample(sample.name, dict(sample.labels), int(sample.value))
+    kept = (sample for sample in every if _is_kept(sample.name) and float(sample.value).is_integer())
+    return tuple(Sample(sample.name, dict(sample.labels), int(sample.value)) for sample in kept)
 
 
 def _is_kept(name: str) -> bool:

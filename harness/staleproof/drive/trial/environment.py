@@ -101,8 +101,16 @@ class Environment:
     over: set[str] = field(default_factory=set)
 
     async def controller_ready(self, *, fresh: bool = False, awaits_metrics: bool = True) -> None:
-        """Return once the controller is ready for the next run (`Lives.ready`), and nothing of the one before disturbs it."""
-        await self._others_gone()
+        """Return once the controller is ready for the next run (`Lives.ready`), and nothing of the one before disturbs it.
+
+        If it watches namespaces, those of earlier trials are gone: what it does about their end would be taken for what it does in
+        the next trial. One that does not go is not waited for again.
+        """
+        if self.ends_namespaces:
+            if self.shows_namespaces:
+                keys = {(NAMESPACES.name, "", namespace) for namespace in self.over}
+                await self.bus.until(lambda now: keys.isdisjoint(self.truth.objects), limit_seconds=DELETED_SECONDS)
+            self.over.clear()
         await self.lives.ready(fresh=fresh, awaits_metrics=awaits_metrics)
 
     async def count_calls(self) -> None:
@@ -181,15 +189,6 @@ class Environment:
         controller, proxy = _LOGS
         return self.folder / controller, self.folder / proxy
 
-    async def _others_gone(self) -> None:
-        """Wait until the namespaces of earlier trials are gone, if the controller watches namespaces. What it does about their end
-        would be taken for what it does in the next trial. One that does not go is not waited for again."""
-        if self.ends_namespaces:
-            if self.shows_namespaces:
-                keys = {(NAMESPACES.name, "", namespace) for namespace in self.over}
-                await self.bus.until(lambda now: keys.isdisjoint(self.truth.objects), limit_seconds=DELETED_SECONDS)
-            self.over.clear()
-
     async def _close(self) -> None:
         """Stop the controller; leave nothing secret in the logs."""
         await self.lives.close()
@@ -220,7 +219,16 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         truth = await stack.enter_async_context(watching(api, bus.take))
         proxy = await stack.enter_async_context(loading.driven(bus.take, host=reach.host))
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        description = _description(plane, options) | ({"network": network.name} if network else {})
+        description = {
+            "kubernetes": plane.version,
+            "provider": plane.provider,
+            "staleproof": __version__,
+            "controller": title(options.subject),
+            "arch": platform.machine(),
+            "wireFormat": "json",
+            "rbac": _rights(plane, options.subject),
+            **({"network": network.name} if network else {}),
+        }
         lives = Lives(
             subject=options.subject,
             metrics=options.metrics,
@@ -255,18 +263,6 @@ async def _network(subject: Subject) -> "Network | None":
     from staleproof.drive.subject.image import controller_network  # docker is imported only when it is used
 
     return await controller_network(subject)
-
-
-def _description(plane: ControlPlane, options: EnvironmentOptions) -> dict[str, str]:
-    return {
-        "kubernetes": plane.version,
-        "provider": plane.provider,
-        "staleproof": __version__,
-        "controller": title(options.subject),
-        "arch": platform.machine(),
-        "wireFormat": "json",
-        "rbac": _rights(plane, options.subject),
-    }
 
 
 def _rights(plane: ControlPlane, subject: Subject) -> str:

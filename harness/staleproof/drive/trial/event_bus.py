@@ -46,19 +46,15 @@ class EventBus:
         self.scope.see(entry)
         self.whereabouts.see(entry)
         self.activity.see(self.scope.place(entry))
-        if isinstance(entry, Broke):
-            self._broke(entry)
+        if isinstance(entry, Broke) and entry.where == "proxy":
+            self.dead = self.dead or entry.why
+        elif isinstance(entry, Broke) and (self.recorder is None or entry.where == "watch"):
+            self.flaws.append(entry)
         if self.recorder is not None:
             self.recorder.take(entry)
         for listener in self.listeners:
             listener(entry)
         self._news.set()
-
-    def _broke(self, entry: Broke) -> None:
-        if entry.where == "proxy":
-            self.dead = self.dead or entry.why
-        elif self.recorder is None or entry.where == "watch":
-            self.flaws.append(entry)
 
     async def until(self, condition: Condition, *, limit_seconds: float) -> bool:
         """Wait until the condition says yes; False when the limit ran out first, or the proxy is gone."""

@@ -68,13 +68,11 @@ class Refusals:
         the ServiceAccount has no right to it."""
         while self._unsorted:
             act, times = self._unsorted.popitem()
-            if not await self._may(act, api):
+            # To all objects, or else, as a Role with `resourceNames` says, to that one.
+            may = await self._reviewed(replace(act, name=""), api) or (bool(act.name) and await self._reviewed(act, api))
+            if not may:
                 self.counts[str(act)] += times
         return "; ".join(not_allowed(self.counts))
-
-    async def _may(self, act: _Act, api: Api) -> bool:
-        """Whether it may do so to all objects, or else, as a Role with `resourceNames` says, to that one."""
-        return await self._reviewed(replace(act, name=""), api) or (bool(act.name) and await self._reviewed(act, api))
 
     async def _reviewed(self, act: _Act, api: Api) -> bool:
         groups = [*account_groups(self.account), "system:authenticated"]

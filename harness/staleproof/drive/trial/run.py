@@ -10,7 +10,6 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -187,10 +186,6 @@ async def _furnished(environment: Environment, before: Sequence[Manifest], scope
         raise
 
 
-def _lacking(converged: Converged, live: Callable[[], Live]) -> str:
-    return converged(live())
-
-
 class _Run:
     """A trial under way. `primaries` are the resources that the workload applies, `given` what was there before it."""
 
@@ -252,9 +247,10 @@ class _Run:
         await self._environment.truth.caught_up(self._recorder.places())
         bus.take(Ended(at=time.monotonic()))
         bus.recorder = None
-        if self._spec.healed_by is not None and self._spec.converged is not None:
-            lacks = partial(_lacking, self._spec.converged, self._live)
-            self._spec.healed_by(await what_heals(plan, self._environment, self._workload, self._primaries, lacks))
+        converged, environment = self._spec.converged, self._environment
+        if self._spec.healed_by is not None and converged is not None:
+            healed = await what_heals(plan, environment, self._workload, self._primaries, lambda: converged(self._live()))
+            self._spec.healed_by(healed)
 
     @contextlib.contextmanager
     def _following(self) -> Iterator[None]:

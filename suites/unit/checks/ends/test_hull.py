@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from staleproof.checks.ends.hull import baseline, ends_with_more, final_objects, group
+from staleproof.checks.ends.hull import baseline, ends_with_more, final_objects, group, namespaced_kinds
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Names, Role
 from staleproof.checks.trial import Trial
 from staleproof.core.history.history import UnstableField
 
-from ..script import NAMESPACE, WIDGETS, Script, reference, trial
+from ..script import NAMESPACE, WIDGETS, Script, beside, reference, trial
 
 PODS = Role("Widget/w", "pods", "w-")
 CLAIMS = "persistentvolumeclaims"
@@ -306,3 +306,7 @@ def test_a_state_can_be_looked_at_in_the_middle() -> None:
 
     assert [obj["metadata"]["name"] for _, obj in final_objects(of)] == ["w"]
     assert [obj["metadata"]["name"] for _, obj in final_objects(of, until=middle)] == ["w", "w-a"]
+
+
+def test_the_kinds_of_a_namespace_are_those_of_the_fault_free_runs() -> None:
+    assert namespaced_kinds(beside(trial().applied("x", "configmaps"))) == {"Widget", "Pod"}

@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from staleproof.checks.facts.garbage import namespaced_kinds, without_garbage
+from staleproof.checks.facts.garbage import without_garbage
 from staleproof.core.plan.manifest import Manifest
-
-from ..script import beside, trial
 
 
 def made(uid: str, *owners: str, kind: str = "Pod", **metadata: Any) -> tuple[str, Manifest]:  # noqa: ANN401  # JSON
@@ -35,7 +33,3 @@ CASES: dict[str, tuple[list[tuple[str, Manifest]], list[str]]] = {
 @pytest.mark.parametrize(("objects", "left"), CASES.values(), ids=CASES)
 def test_what_is_left(objects: list[tuple[str, Manifest]], left: list[str]) -> None:
     assert [obj["metadata"]["uid"] for _, obj in without_garbage(objects, {"Pod"})] == left
-
-
-def test_the_kinds_of_a_namespace_are_those_of_the_fault_free_runs() -> None:
-    assert namespaced_kinds(beside(trial().applied("x", "configmaps"))) == {"Widget", "Pod"}

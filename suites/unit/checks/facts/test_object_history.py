@@ -73,7 +73,7 @@ def test_live_is_not_deleted_and_deleted_is_deletion_timestamp_set() -> None:
 
     assert list(found.counts[PODS].values()) == [1, 2, 3, 2, 3]
     assert (found.peak(PODS), found.trough(PODS)) == (3, 2)
-    assert found.live_after(PODS, b.created) == found.peak_until(PODS, b.created) == 2
+    assert found.counts[PODS][b.created] == found.peaks[PODS][b.created] == 2
     assert [found.live_at(PODS, index) for index in (a.created - 1, b.created + 1, a.deleted, d.created + 9)] == [0, 2, 2, 3]
     assert [found.peak_between(PODS, *span) for span in [(b.created, a.deleted), (a.deleted, d.created - 1)]] == [3, 2]
     assert [a.is_live(before=index) for index in (a.created, a.created + 1, a.deleted, a.deleted + 1)] == [False, True, True, False]

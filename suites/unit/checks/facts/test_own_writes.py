@@ -4,17 +4,15 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from staleproof.checks.facts.object_history import Incarnation, creations, deletions, object_history
+from staleproof.checks.facts.object_history import Incarnation, OwnVerb, creations, deletions, object_history
 from staleproof.checks.facts.own_writes import (
-    OwnVerb,
     group_of,
     is_inherited,
     lost_writes,
     own_children,
     own_creates,
     own_deletes,
-    unheard_creates,
-    unheard_deletes,
+    unheard_writes,
     unseen_children,
 )
 from staleproof.checks.facts.roles import Role
@@ -150,8 +148,8 @@ UNHEARD = {
 def test_what_was_done_unheard_and_without_a_look(script: Script, is_unheard: bool) -> None:  # noqa: FBT001
     then, end = Trial(script.unfinished()), len(script.entries)
 
-    assert [each.name for each in unheard_creates(then, before=end).values()] == (["w-b"] if is_unheard else [])
-    assert [each.name for each in unheard_deletes(then, before=end).values()] == (["w-a"] if is_unheard else [])
+    assert [each.name for each in unheard_writes(then, "create", before=end).values()] == (["w-b"] if is_unheard else [])
+    assert [each.name for each in unheard_writes(then, "delete", before=end).values()] == (["w-a"] if is_unheard else [])
 
 
 def test_a_new_life_inherits_what_is_alive() -> None:

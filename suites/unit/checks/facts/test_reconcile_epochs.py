@@ -31,4 +31,4 @@ def test_whether_it_is_still_the_same_decision(is_same: bool, then: Callable[[Sc
     decided = Trial(then(script).unfinished())
     child = object_history(decided).named("pods", "w-a")[-1]
 
-    assert reconcile_epochs(decided).is_same(child, since=since, before=len(decided.entries)) is is_same
+    assert reconcile_epochs(decided).is_same(child.owner_uid, child.resource, since=since, before=len(decided.entries)) is is_same

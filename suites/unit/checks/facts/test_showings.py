@@ -2,10 +2,10 @@
 
 import pytest
 
-from staleproof.checks.facts.showings import ShowingKind, is_shown, showings
+from staleproof.checks.facts.showings import ShowingKind, is_held_up, is_shown, showings
 from staleproof.checks.trial import Trial
 
-from ..script import WIDGETS, Script
+from ..script import RESTART, SLOW_PODS, WIDGETS, Script
 
 KINDS: dict[str, tuple[Script, list[tuple[int, ShowingKind]]]] = {
     "an event": (Script().applied("w"), [(5, "event")]),
@@ -35,3 +35,21 @@ def test_what_one_life_was_shown_between_two_positions(kind: ShowingKind, since:
     trial = Trial(Script().applied("w").restarted().lists(WIDGETS).unfinished())
 
     assert is_shown(trial, WIDGETS, (kind,), since=since, until=until) is expected
+
+
+def restarted() -> Script:
+    return Script(RESTART, SLOW_PODS).dies().lives_again(slow=("pods",))
+
+
+HELD_UP = {
+    "a fault keeps it": (restarted().fires(1), True),
+    "no fault has fired": (restarted(), False),
+    "it fired in the life before": (Script(RESTART, SLOW_PODS).fires(1).dies().lives_again(slow=("pods",)), False),
+    "another fault has fired": (restarted().fires(0), False),
+    "it has arrived": (restarted().fires(1).first_list_arrives("pods"), False),
+}
+
+
+@pytest.mark.parametrize(("script", "expected"), HELD_UP.values(), ids=HELD_UP)
+def test_whether_a_fault_holds_it_up(script: Script, expected: bool) -> None:  # noqa: FBT001
+    assert is_held_up(Trial(script.unfinished()), "pods", before=len(script.entries)) is expected

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from staleproof.checks.trial import Trial
-from staleproof.checks.view.selections import Selections, selections
+from staleproof.checks.view.selections import Selections
 
 from ..script import Script
 
@@ -15,7 +15,10 @@ X: dict[str, Any] = {"metadata": {"labels": {"app": "x"}}}
 def found() -> tuple[Selections, dict[str, str]]:
     """`a` is made at 102 and leaves app=x at 103, `b` is made at 104 and gone at 105; `c` has no label, and is made at 106."""
     script = Script().applied("w").made("a", **X).labelled("a", to="y", told="").made("b", **X).removed("b").made("c")
-    return selections(Trial(script.unfinished())), {uid: name for (_, name), uid in script.uids.items()}
+    trial = Trial(script.unfinished())
+    return Selections((commit.entry for commit in trial.commits), trial.namespace), {
+        uid: name for (_, name), uid in script.uids.items()
+    }
 
 
 HELD = {

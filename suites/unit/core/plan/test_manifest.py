@@ -2,7 +2,16 @@
 
 import pytest
 
-from staleproof.core.plan.manifest import Manifest, Target, as_asked_for, digest_in, is_object, masked_manifests, target_of
+from staleproof.core.plan.manifest import (
+    Manifest,
+    Target,
+    as_asked_for,
+    digest_in,
+    is_object,
+    masked_manifests,
+    target_of,
+    value_at,
+)
 
 SECRET: Manifest = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"password": "hunter2xyz"}}
 
@@ -75,3 +84,9 @@ def test_a_definition_says_nothing_of_its_state() -> None:
     assert "status" not in as_asked_for(
         {"kind": "CustomResourceDefinition", "metadata": {"name": "d"}, "status": {"conditions": []}}
     )
+
+
+def test_a_path_leads_to_a_value_or_nowhere() -> None:
+    assert value_at(SECRET, ["metadata", "name"]) == "s"
+    assert value_at(SECRET, ["metadata", "uid"]) is value_at(SECRET, ["kind", "name"]) is None
+    assert value_at(SECRET, []) == SECRET

@@ -25,6 +25,9 @@ _SHARES = {"rewinds": sqrt(17 / 6), "restarts": sqrt(8 / 6)}
 """What a fault with such an effect is worth, as a multiple of any other: of 31 bugs that Sieve's authors list by these patterns 17
 took a past state, 8 a crash in between, and 6 that a state went unseen (`bugs.md` of github.com/sieve-project/sieve). The root of
 that, because such plans are many, and bugs few: else what is duplicated would come late."""
+_SCENARIOS = {"sweep": 3.0, "drawn": 0.25}
+"""A sweep is about moves of which the map says that they take something away. A drawn plan tries several faults over a workload
+that came by chance: most of what it is said to try it does not, so what needs no luck comes before it."""
 _HARM = 2.0
 _HARMFUL = frozenset(
     {
@@ -116,8 +119,9 @@ def _worth(cells: Cells, details: Cells, tried: Counter[tuple[str, ...]]) -> flo
 
 
 def _share(plan: Plan) -> float:
-    """By how much more bugs such faults have shown than others."""
-    return max((_SHARES.get(effect, 1.0) for fault in plan.faults for effect in fault.effects), default=1.0)
+    """By how much more bugs such faults have shown than others, and such workloads."""
+    share = max((_SHARES.get(effect, 1.0) for fault in plan.faults for effect in fault.effects), default=1.0)
+    return share * _SCENARIOS.get(plan.scenario, 1.0)
 
 
 def _workload(plan: Plan) -> bytes:

@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import given
+from msgspec import structs
 
 from staleproof.core.fault import AnyFault as Fault
 from staleproof.core.fault import Expire, HoldStream, PastSnapshot, Refuse, Restart, Skew, SlowAnswer, Window
@@ -94,6 +95,11 @@ def test_a_sweep_comes_before_as_many_plans_as_it_has_primaries() -> None:
     other = plan(PastSnapshot(resource=PODS), aims=("no-time-travel",))
     assert list(most_valuable_first([other, sweep], [5.0, 30.0])) == [1, 0]
     assert list(most_valuable_first([other, sweep], [5.0, 80.0])) == [0, 1]
+
+
+def test_what_the_map_points_at_comes_first_and_what_was_drawn_last() -> None:
+    made = [structs.replace(plan(HELD, aims=("a",)), scenario=name) for name in ("drawn", "streams", "sweep")]
+    assert list(most_valuable_first(made, [1.0] * 3)) == [2, 1, 0]
 
 
 def test_a_sweep_is_worth_what_each_of_its_primaries_tries() -> None:

@@ -164,7 +164,7 @@ def _fitting(path: str, sights: Sequence[Sight]) -> Sequence[Kind]:
     """The kinds of which there were as many as the number said, each time."""
     every = {kind for sight in sights for kind in sight.amounts}
     fits = (kind for kind in every if all(sight.amounts.get(kind, 0) == sight.numbers[path] for sight in sights))
-    return sorted(fits, key=lambda kind: (kind.among != "owned", kind.among != "there", not kind.resource, kind[2:]))
+    return sorted(fits, key=lambda kind: (kind.among != "owned", kind.among != "there", not kind.resource, kind[2:], kind))
 
 
 def _alike(sights: Sequence[Sight]) -> frozenset[Kind]:

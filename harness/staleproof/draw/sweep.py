@@ -5,6 +5,7 @@ but their names and their moves; they are made, moved and moved back together. W
 is suspected is run alone, with the same steps and the same fault.
 """
 
+import dataclasses
 import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.operator.unique import marked, with_hosts
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.move import Move, merged
-from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Step, Touch, at_once, in_parts, parts
 from staleproof.core.times import PATIENT_QUIET_SECONDS
 from staleproof.core.wording import plural
@@ -30,7 +31,13 @@ from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past
 from staleproof.draw.profile import Profile
 
-SCENARIO = Scenario("sweep", settle=slow_to_start)
+
+def moved(observed: Observed) -> Settle:
+    """For plans with moves: what they take away may come again a while later."""
+    return slow_to_start(dataclasses.replace(observed, pause_seconds=max(observed.pause_seconds, observed.moved_pause_seconds)))
+
+
+SCENARIO = Scenario("sweep", settle=moved)
 WIDTH = 8
 """So many primaries at most that one controller works on at once: old clients send five requests a second."""
 MARKS = tuple(f"-{letter}" for letter in string.ascii_lowercase)
@@ -129,7 +136,7 @@ def switched_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
             steps(copies(observed, [each.move for each in edges])),
             aims=("no-time-travel", "survives-restart"),
         )
-        for edges in (chunks(_worst_first(observed.edges)) if is_read else ())
+        for edges in (chunks(worst_first(observed.edges)) if is_read else ())
         for steps, title in ways
     )
 
@@ -145,7 +152,7 @@ def unseen_return(observed: Observed, profile: Profile) -> Iterator[Draft]:
             there_and_back(copies(observed, [each.move for each in edges])),
             aims=("tolerates-coalescing", "converges-after-catch-up"),
         )
-        for edges in (chunks(_worst_first(observed.edges)) if is_watched else ())
+        for edges in (chunks(worst_first(observed.edges)) if is_watched else ())
         for release in profile.each(_RELEASES)
     )
 
@@ -162,7 +169,7 @@ def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
             aims=("converges-after-catch-up",),
         )
         for resource in profile.some(each for each in observed.watched if each in there)
-        for edges in chunks([edge for edge in _worst_first(observed.edges) if resource in edge.takes_away])
+        for edges in chunks([edge for edge in worst_first(observed.edges) if resource in edge.takes_away])
     )
 
 
@@ -176,7 +183,7 @@ def made_anew_since(observed: Observed, profile: Profile) -> Iterator[Draft]:
             made_anew(copies(observed, [each.move for each in edges])),
             aims=("no-delete-of-unseen", "name-reuse", "survives-restart"),
         )
-        for edges in (chunks(_worst_first(observed.edges)) if observed.resource in observed.reads_past else ())
+        for edges in (chunks(worst_first(observed.edges)) if observed.resource in observed.reads_past else ())
     )
 
 
@@ -192,7 +199,7 @@ def made_anew_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
             made_anew(copies(observed, [each.move for each in edges])),
             aims=("name-reuse", "tolerates-coalescing"),
         )
-        for edges in (chunks(_worst_first(observed.edges)) if is_unseen else ())
+        for edges in (chunks(worst_first(observed.edges)) if is_unseen else ())
         for release in profile.each(_RELEASES)
     )
 
@@ -202,7 +209,7 @@ def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Dra
     """Kill it at the first write of the way back, and at the first one to what the move takes away: one primary, no sweep, because
     the number of a write is one primary's. Of the edges that do most harm."""
     # Each with the primary that it has in a sweep, so that the runs without faults are those of a suspect that is run alone.
-    swept = [(edges, copies(observed, [each.move for each in edges])) for edges in chunks(_worst_first(observed.edges))]
+    swept = [(edges, copies(observed, [each.move for each in edges])) for edges in chunks(worst_first(observed.edges))]
     some = [pair for edges, made in swept for pair in zip(edges, made, strict=True)]
     return (
         Draft(
@@ -226,7 +233,7 @@ def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
             f"no fault: {edge.move.path} ({edge.move.kind}) is moved and moved back",
             [],
             there_and_back(copies(observed, [edge.move])),
-            replace(observed.settle(), quiet_seconds=max(observed.settle().quiet_seconds, PATIENT_QUIET_SECONDS)),
+            replace(moved(observed), quiet_seconds=max(moved(observed).quiet_seconds, PATIENT_QUIET_SECONDS)),
             aims=("path-independent",),
         )
         for edge in [edges[0] for edges in alike.values()][:_MOST_LEFT]
@@ -283,7 +290,7 @@ def _steps(ways: Iterable[Sequence[_Done]]) -> tuple[Step, ...]:
     return tuple(step for way in ways if (step := at_once(way)) is not None)
 
 
-def _worst_first(edges: Sequence[Edge]) -> list[Edge]:
+def worst_first(edges: Sequence[Edge]) -> list[Edge]:
     """Those by which something live is taken away, the most kinds of it first. Of a field, and of the blocks around it, one that
     takes away the same: the innermost."""
     kept: list[Edge] = []

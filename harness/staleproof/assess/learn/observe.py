@@ -15,7 +15,7 @@ from staleproof.assess.learn.accepted_moves import ends, scaled_freely, told, wi
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import may_be_done, with_others
 from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
-from staleproof.assess.learn.operator_map import edges_of, has_map, parts_of_map, told_of_map
+from staleproof.assess.learn.operator_map import edges_of, has_map, moved_pause, parts_of_map, told_of_map
 from staleproof.assess.run.worker import Task
 from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
@@ -88,6 +88,7 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     rest = (*(run for plan in plans.values() for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
     session.share((*parts, *rest))
     bare = replace(bare, edges=edges_of(session, parts), inputs=_possible(session, bare) if is_worth_it else ())
+    bare = replace(bare, moved_pause_seconds=moved_pause(session, bare, partial(_plan, bare)))
     if bare.inputs:
         plans["supply"] = _supplied(bare)
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))

@@ -23,11 +23,12 @@ from staleproof.core.history.provenance import Commit
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move
+from staleproof.core.plan.pace import longest_pause, restless_fields
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Step
-from staleproof.core.times import MAP_SECONDS
+from staleproof.core.times import AT_ONCE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS
 from staleproof.draw.mutations.trials import spread
-from staleproof.draw.sweep import Copy, chunks, copies, mentioned, there_and_back
+from staleproof.draw.sweep import WIDTH, Copy, chunks, copies, mentioned, there_and_back, worst_first
 from staleproof.drive.trial.dry_run import refused_returns
 from staleproof.drive.trial.workload import Refused
 
@@ -70,6 +71,23 @@ def parts_of_map(session: Session, seen: Observed, planned: _Planned) -> list[Ta
 def edges_of(session: Session, parts: Sequence[Task]) -> tuple[Edge, ...]:
     """The map, of the parts of which each is learnt now, unless it was."""
     return tuple(edge for each in parts for edge in msgspec.json.decode(session.done(each), type=list[Edge]))
+
+
+def moved_pause(session: Session, seen: Observed, planned: _Planned) -> float:
+    """How long the controller waits before it goes on by itself while moves take something away and bring it back: the worst of
+    them side by side, each step waited for with patience. 0: at once, or nobody knows."""
+    worst = [edge.move for edge in worst_first(seen.edges)[:WIDTH]]
+    if not worst:
+        return 0.0
+    plan = planned(there_and_back(copies(seen, worst)))
+    slow = msgspec.structs.replace(plan.settle, idle_seconds=PATIENT_QUIET_SECONDS, quiet_seconds=PATIENT_QUIET_SECONDS)
+    patient = msgspec.structs.replace(plan, settle=slow)
+    try:
+        history = session.references.take(session.references.shared_run("patient moves", patient, session.watch))
+    except Refused:
+        return 0.0
+    pause = longest_pause(history, restless_fields(history))
+    return pause if pause > AT_ONCE_SECONDS else 0.0
 
 
 def told_of_map(seen: Observed) -> str:

@@ -127,6 +127,7 @@ class Observed:
         death_changed: the same of `draw.canonical.death`.
         hosts: host names of which there may be one in a cluster only, so that a second primary has others.
         edges: the operator's map, as far as it was learnt: what moves of the primary make and delete.
+        moved_pause_seconds: as `pause_seconds`, when moves take something away and bring it back.
         alone: texts of which there may be one only, and that cannot be others: no second primary has room beside the first.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
             rests), `settle`, `start`, until a new life watches everything, and `work`, until it first writes when there is
@@ -168,6 +169,7 @@ class Observed:
     hosts: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     edges: tuple[Edge, ...] = ()
+    moved_pause_seconds: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
 
     def settle(self, *, resync: bool | None = None) -> Settle:

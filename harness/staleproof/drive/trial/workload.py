@@ -40,6 +40,7 @@ from staleproof.errors import SetupError, UsageError
 
 _OF_ITS_OWNER = frozenset({"ownerReferences", "labels", "annotations", "generateName", "finalizers"})
 """Metadata by which an object belongs to what made it, or is found by it."""
+_OF_A_JOB = frozenset(f"{domain}{name}" for domain in ("", "batch.kubernetes.io/") for name in ("controller-uid", "job-name"))
 _NOT_FOUND, _SERVER_ERROR = 404, 500
 _NO_WEBHOOK = re.compile(r"failed calling webhook|conversion webhook for .* failed")
 """As kube-apiserver says that it could not ask one (apiserver/pkg/admission/plugin/webhook, apiextensions-apiserver's conversion);
@@ -335,7 +336,20 @@ def _again(obj: JSON, *, owner: JSON | None = None) -> JSON:
     if owner is not None:
         known = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "controller": True}
         metadata["ownerReferences"] = [{**known, "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}]
-    return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata}
+    return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata} | _asked_of_job(obj)
+
+
+def _asked_of_job(obj: JSON) -> JSON:
+    """The spec of a Job without the selector, and the labels for it, that the API server makes for each Job anew and takes from
+    nobody; nothing for anything else."""
+    spec = obj.get("spec") or {}
+    if obj.get("kind") != "Job" or spec.get("manualSelector"):
+        return {}
+    template = spec["template"]
+    metadata = template.get("metadata") or {}
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key not in _OF_A_JOB}
+    asked = {key: value for key, value in spec.items() if key != "selector"}
+    return {"spec": {**asked, "template": {**template, "metadata": {**metadata, "labels": labels}}}}
 
 
 def primaries_of(plan: Plan) -> list[tuple[str, str, str]]:

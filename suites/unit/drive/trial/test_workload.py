@@ -61,6 +61,26 @@ def test_a_child_made_again_by_somebody_else_has_another_owner_and_nothing_of_th
     assert again["spec"] == POD["spec"]
 
 
+def test_a_job_made_again_is_given_its_selector_by_the_api_server() -> None:
+    labels = {
+        "controller-uid": "u",
+        "batch.kubernetes.io/controller-uid": "u",
+        "job-name": "j",
+        "batch.kubernetes.io/job-name": "j",
+    }
+    template = {"metadata": {"labels": {"app": "x", **labels}}, "spec": {"containers": []}}
+    job: dict[str, Any] = {
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": {"parallelism": 2, "selector": {"matchLabels": {"controller-uid": "u"}}, "template": template},
+    }
+    asked = {"parallelism": 2, "template": {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": []}}}
+    assert _again(job)["spec"] == asked
+    chosen = {**job, "spec": {**job["spec"], "manualSelector": True}}
+    assert _again(chosen)["spec"] == chosen["spec"], "its author chose it"
+    assert _again({**job, "kind": "CronThing"})["spec"] == job["spec"]
+
+
 def test_a_child_made_again_is_not_being_deleted() -> None:
     leaving: dict[str, Any] = {
         "metadata": {"name": "x", "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}

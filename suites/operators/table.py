@@ -375,4 +375,30 @@ OPERATORS: Sequence[Operator] = (
             "--staleproof-companions=auto",
         ),
     ),
+    Operator(
+        name="lws",
+        library="controller-runtime",
+        origin=GoModule("sigs.k8s.io/lws", "v0.7.0", "cmd"),
+        has="Pods that make StatefulSets, and are made by them; a webhook of Pods, without which nothing is right",
+        arguments=(
+            f"--config={MADE}/config.yaml",
+            "--metrics-bind-address=127.0.0.1:{metrics_port}",
+            "--health-probe-bind-address=0",
+        ),
+        options=(
+            f"--controller-manifests={MADE}/default.yaml",
+            "--staleproof-samples={published}/docs/examples/sample/lws.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={
+            "default.yaml": Kustomization("config/default"),
+            "config.yaml": Piece(
+                "config/manager/controller_manager_config.yaml",
+                "apiVersion: ",
+                "leaderElection:",
+                "apiVersion: {piece}leaderElection: {leaderElect: false}\ninternalCertManagement: {enable: false}\n"
+                "webhook: {port: {webhook_port}, certDir: '{webhook_cert_dir}'}\n",
+            ),
+        },
+    ),
 )

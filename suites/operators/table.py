@@ -401,4 +401,23 @@ OPERATORS: Sequence[Operator] = (
             ),
         },
     ),
+    Operator(
+        name="metallb",
+        library="controller-runtime",
+        origin=GoModule("go.universe.tf/metallb", "v0.15.2", "controller"),
+        has="a load balancer: its primaries are Services, which it gives addresses of a pool, and it creates nothing",
+        arguments=(
+            "--namespace=metallb-system",
+            "--port={metrics_port}",
+            "--webhook-mode=disabled",
+            "--disable-cert-rotation",
+        ),
+        options=(
+            "--staleproof-crds={published}/config/crd/bases",
+            "--staleproof-samples={published}/configsamples/deployment_l2.yaml",
+            "--staleproof-primary=Service",
+            "--staleproof-before={published}/config/native/ns.yaml",
+            "--staleproof-companions=auto",
+        ),
+    ),
 )

@@ -420,4 +420,35 @@ OPERATORS: Sequence[Operator] = (
             "--staleproof-companions=auto",
         ),
     ),
+    Operator(
+        name="karpenter",
+        library="controller-runtime",
+        origin=GoModule("sigs.k8s.io/karpenter", "v1.8.0", "kwok"),
+        has="a provisioner of Nodes; everything that it has is cluster-scoped",
+        arguments=(
+            "--metrics-port={metrics_port}",
+            "--health-probe-port={webhook_port}",
+            "--feature-gates=StaticCapacity=true",
+            "--log-level=debug",
+        ),
+        options=(
+            "--staleproof-crds={published}/kwok/charts/crds",
+            "--staleproof-crds={published}/kwok/apis/crds",
+            f"--staleproof-samples={MADE}/sample.yaml",
+            "--staleproof-before={published}/test/pkg/environment/common/default_kowknodeclass.yaml",
+            "--controller-env=DISABLE_LEADER_ELECTION=true",
+            "--staleproof-companions=auto",
+        ),
+        made={
+            "sample.yaml": Piece(  # with replicas: it is asked for Nodes, and need not be shown Pods that have none
+                "test/pkg/environment/common/default_nodepool.yaml",
+                " template:\n",
+                "     nodeClassRef:",
+                "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\n"
+                "spec:\n replicas: 3\n limits: {nodes: 10}\n template:\n{piece}"
+                "       - {key: node.kubernetes.io/instance-type, operator: In, values: [c-2x-amd64-linux]}\n"
+                "     nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}\n",
+            ),
+        },
+    ),
 )

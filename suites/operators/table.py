@@ -451,4 +451,24 @@ OPERATORS: Sequence[Operator] = (
             ),
         },
     ),
+    Operator(
+        name="dask-kubernetes",
+        library="kopf, and kr8s beside it",
+        origin=PythonPackage(
+            name="dask-kubernetes",
+            version="2026.3.0",
+            package="dask_kubernetes",
+            module="kopf",
+            arguments=("run", "--all-namespaces", "--standalone", "-m", "dask_kubernetes.operator.controller"),
+        ),
+        has="Python; primaries that make primaries of other kinds, Deployments and Pods of one name each, daemons and timers",
+        options=(
+            f"--controller-manifests={MADE}/chart.yaml",
+            "--staleproof-crds={published}/operator/deployment/helm/dask-kubernetes-operator/crds",
+            "--staleproof-samples={published}/operator/controller/tests/resources/simplecluster.yaml",
+            "--staleproof-companions=auto",
+        ),
+        arguments=("--liveness=http://127.0.0.1:{metrics_port}/healthz",),
+        made={"chart.yaml": Chart("operator/deployment/helm/dask-kubernetes-operator", "dask", "dask-operator")},
+    ),
 )

@@ -471,4 +471,38 @@ OPERATORS: Sequence[Operator] = (
         arguments=("--liveness=http://127.0.0.1:{metrics_port}/healthz",),
         made={"chart.yaml": Chart("operator/deployment/helm/dask-kubernetes-operator", "dask", "dask-operator")},
     ),
+    Operator(
+        name="argo-cd-applicationset",
+        library="controller-runtime",
+        origin=GoModule("github.com/argoproj/argo-cd/v3", "v3.1.9", "cmd"),
+        has="GitOps: Applications that it makes of a template, in one namespace only; RBAC and configuration from its manifests",
+        arguments=(
+            "--metrics-addr=127.0.0.1:{metrics_port}",
+            "--probe-addr=0",
+            "--webhook-addr=127.0.0.1:{webhook_port}",
+        ),
+        options=(
+            "--controller-manifests={published}/manifests/install.yaml",
+            "--controller-deployment=argocd-applicationset-controller",
+            "--controller-env=ARGOCD_BINARY_NAME=argocd-applicationset-controller",
+            "--staleproof-samples={published}/applicationset/examples/list-generator/list-example.yaml",
+            f"--staleproof-before={MADE}/secret.yaml",
+            f"--staleproof-before={MADE}/project.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={  # what Argo CD's own API server puts there: a key, and the project that samples name
+            "secret.yaml": Piece(
+                "docs/operator-manual/argocd-secret.yaml",
+                "apiVersion: ",
+                "type: Opaque",
+                "apiVersion: {piece}stringData: {server.secretkey: something}\n",
+            ),
+            "project.yaml": Piece(
+                "docs/operator-manual/project.yaml",
+                "\nspec:\n",
+                "  # Deny all cluster-scoped",
+                "apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nmetadata: {name: default, namespace: argocd}\nspec:\n{piece}",
+            ),
+        },
+    ),
 )

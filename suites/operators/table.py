@@ -505,4 +505,34 @@ OPERATORS: Sequence[Operator] = (
             ),
         },
     ),
+    Operator(
+        name="jobset",
+        library="controller-runtime",
+        origin=GoModule("sigs.k8s.io/jobset", "v0.12.0", "."),
+        has="a batch workload: Jobs that it makes anew, defaulting and validating webhooks, a configuration file",
+        arguments=(
+            f"--config={MADE}/config.yaml",
+            "--metrics-bind-address=127.0.0.1:{metrics_port}",
+            "--health-probe-bind-address=0",
+        ),
+        options=(
+            "--staleproof-crds={published}/config/components/crd/bases",
+            f"--controller-manifests={MADE}/chart.yaml",
+            f"--staleproof-samples={MADE}/sample.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={
+            "chart.yaml": Chart("charts/jobset", "jobset", "jobset-system"),
+            "config.yaml": Piece(
+                "config/components/manager/controller_manager_config.yaml",
+                "apiVersion: ",
+                "leaderElection:",
+                "apiVersion: {piece}leaderElection: {leaderElect: false}\ninternalCertManagement: {enable: false}\n"
+                "webhook: {port: {webhook_port}, certDir: '{webhook_cert_dir}'}\n",
+            ),
+            "sample.yaml": Piece(
+                "keps/104-StartupPolicy/README.md", "```yaml\napiVersion: jobset", "```", "apiVersion: jobset{piece}"
+            ),
+        },
+    ),
 )

@@ -149,7 +149,7 @@ class _Tries:
     def _one(self, row: Row, which: Which, operator: Operator, built: Built) -> Iterator[Tried]:
         self._console.rule(f"{row.name} {operator.origin.version}")
         folder = FOLDER.resolve() / row.name.replace("/", "-").replace("#", "-") / which
-        options = [f"--staleproof-minutes={BUDGET}", *self._asked.options, *(["-n0"] if row.tried.one_worker else [])]
+        options = [f"--staleproof-minutes={BUDGET}", *self._asked.options]
         ran = run(operator, built, folder, options, through=alone())
         if ran.report is None or not ran.report.trials:
             self.exit_code = SetupError.exit_code

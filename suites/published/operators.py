@@ -8,7 +8,7 @@ what the report is about, and options are those that any user of the program nee
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..operators.table import MADE, OPERATORS, PIECE, Chart, GoModule, Operator, Piece, PythonLibrary
+from ..operators.table import MADE, OPERATORS, PIECE, GoModule, Operator, Piece, PythonLibrary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,6 @@ class Try:
         requirements: what the report describes violates one of these.
         objects: and it does so to one of these kinds, in lower case, as a finding calls them.
         another: why versions are others than those of the table of bugs, if they are.
-        one_worker: it listens on a port that only a file of its own names, so it cannot be started twice.
     """
 
     bug: str
@@ -31,7 +30,6 @@ class Try:
     requirements: tuple[str, ...]
     objects: tuple[str, ...]
     another: str = ""
-    one_worker: bool = False
 
 
 def _at(version: str, operator: Operator) -> Operator:
@@ -74,35 +72,7 @@ def _rabbitmq(version: str) -> Operator:
 
 
 def _jobset(version: str) -> Operator:
-    return Operator(
-        name="jobset",
-        library="controller-runtime",
-        origin=GoModule("sigs.k8s.io/jobset", version, "."),
-        has="Jobs that it makes anew, defaulting and validating webhooks",
-        arguments=(
-            f"--config={MADE}/config.yaml",
-            "--metrics-bind-address=127.0.0.1:{metrics_port}",
-            "--health-probe-bind-address=0",
-        ),
-        options=(
-            "--staleproof-crds={published}/config/components/crd/bases",
-            f"--controller-manifests={MADE}/chart.yaml",
-            f"--staleproof-samples={MADE}/sample.yaml",
-            "--staleproof-companions=auto",
-        ),
-        made={
-            "chart.yaml": Chart("charts/jobset", "jobset", "jobset-system"),
-            "config.yaml": Piece(
-                "config/components/manager/controller_manager_config.yaml",
-                "apiVersion: ",
-                "leaderElection:",
-                "apiVersion: {piece}leaderElection: {leaderElect: false}\ninternalCertManagement: {enable: false}\n",
-            ),
-            "sample.yaml": Piece(
-                "keps/104-StartupPolicy/README.md", "```yaml\napiVersion: jobset", "```", "apiVersion: jobset{piece}"
-            ),
-        },
-    )
+    return _at(version, _kept("jobset"))
 
 
 def _cert_manager(version: str) -> Operator:
@@ -207,7 +177,6 @@ TRIES: Sequence[Try] = (
         after=_jobset("v0.11.1"),
         requirements=("name-reuse", "no-delete-of-unseen", "converges-after-catch-up"),
         objects=("job", "jobset"),
-        one_worker=True,
     ),
     Try(
         bug="kubernetes-sigs/jobset#1194",
@@ -215,7 +184,6 @@ TRIES: Sequence[Try] = (
         after=_jobset("v0.12.0"),
         requirements=("backs-off", "converges-after-catch-up"),
         objects=("jobset",),
-        one_worker=True,
     ),
     Try(
         bug="nolar/kopf#698",

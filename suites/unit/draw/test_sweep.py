@@ -145,6 +145,14 @@ def test_what_the_map_says_is_left_is_looked_at_without_any_fault() -> None:
     assert plan.steps == there_and_back(copies(widgets(), [REMOVED]))
 
 
+def test_what_comes_again_a_while_later_is_waited_for() -> None:
+    of = maps(replace(EDGE, leaves=(PODS,)))
+    slow = replace(of, moved_pause_seconds=3.0)
+    for quick, patient in zip(every_plan(of), every_plan(slow), strict=True):
+        assert patient.settle.idle_seconds > 3.0 > quick.settle.idle_seconds
+        assert patient.settle.quiet_seconds >= quick.settle.quiet_seconds
+
+
 def test_one_alone_has_the_same_steps_and_faults() -> None:
     plan = restarts(EDGE, COMES)[0]
     made = alone(plan, "w-b")

@@ -29,6 +29,7 @@ from staleproof.core.wording import plural
 from staleproof.draw.canonical import UNWOKEN, another, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past
+from staleproof.draw.incidents.single import Faults
 from staleproof.draw.profile import Profile
 
 
@@ -132,7 +133,7 @@ def switched_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(
             f"restart on {observed.resource} as they were when they were {title}: {_about(edges)}",
-            past([observed.resource], 3, Window(from_step=4)),
+            _on_the_past(observed.resource, 3),
             steps(copies(observed, [each.move for each in edges])),
             aims=("no-time-travel", "survives-restart"),
         )
@@ -179,7 +180,7 @@ def made_anew_since(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(
             f"restart on {observed.resource} as they were before others of their names were made: {_about(edges)}",
-            past([observed.resource], 2, Window(from_step=4)),
+            _on_the_past(observed.resource, 2),
             made_anew(copies(observed, [each.move for each in edges])),
             aims=("no-delete-of-unseen", "name-reuse", "survives-restart"),
         )
@@ -238,6 +239,12 @@ def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
         )
         for edge in [edges[0] for edges in alike.values()][:_MOST_LEFT]
     )
+
+
+def _on_the_past(resource: str, as_of_step: int) -> Faults:
+    """Restart it in the fourth step on what there was at the beginning of an earlier one, and let nothing newer come before it has
+    done what it does about that: an API server that lags may lag for longer than a watch takes to begin."""
+    return (*past([resource], as_of_step, Window(from_step=4)), HoldStream(resource=resource, window=Window(4)))
 
 
 # --- copies of a plan ------------------------------------------------------------------------------------------------------------

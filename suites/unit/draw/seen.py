@@ -267,7 +267,11 @@ def _is_started(fault: AnyFault, plan: Plan) -> bool:
 
 
 def _brings(fault: AnyFault, plan: Plan, of: Observed) -> bool:
-    """Whether an event of something that it concerns comes while it is open."""
+    """Whether an event of something that it concerns comes while it is open; what is newer than a past list comes again."""
+    if any(
+        "rewinds" in other.effects and (other.resource, other.window) == (fault.resource, fault.window) for other in plan.faults
+    ):
+        return True
     within = _steps(plan, fault.window)
     changed = {each.resource for each in _writes(plan, of) if each.step in within and each.verb in ("create", "delete")}
     changed |= {each.resource for each in _writes(plan, of) if each.step in within and each.step == life(of).changes}

@@ -23,6 +23,8 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec import structs
+
 from staleproof.checks.but_for import in_calm, in_references
 from staleproof.checks.ends.totals import Range, Total, in_words, ranges, totals
 from staleproof.checks.facts.garbage import without_garbage
@@ -35,9 +37,12 @@ from staleproof.core.grouping import grouped
 from staleproof.core.history.change import moved
 from staleproof.core.history.entry import Committed
 from staleproof.core.history.flatten import Flat, flatten, without_items
+from staleproof.core.history.history import UnstableField
 from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.operator.ownership import owner_of
 from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, in_parts
 from staleproof.core.wording import plural
 
 _NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
@@ -221,8 +226,25 @@ def _values(objects: Iterable[Flat], path: str) -> list[object]:
 @fact
 def _unstable(trial: Trial) -> Mapping[Role, frozenset[str]]:
     """What the run has shown to be unstable, by role."""
-    found = grouped((Role(each.owner, each.resource, each.stem), each.path) for each in trial.history.header.unstable)
+    fields = _with_copies(trial.history.header.unstable, trial.plan)
+    found = grouped((Role(each.owner, each.resource, each.stem), each.path) for each in fields)
     return {role: frozenset(paths) for role, paths in found.items()}
+
+
+def _with_copies(fields: Sequence[UnstableField], plan: Plan) -> Iterator[UnstableField]:
+    """With those of primaries whose names go on where the name of one ends that was watched: they are made from the same sample, so
+    what differs between runs of that differs between runs of them."""
+    yield from fields
+    watched = {each.owner for each in fields}
+    applied = (step.object for step in in_parts(plan.steps) if isinstance(step, Apply))
+    for kind, name in dict.fromkeys((each["kind"], each["metadata"]["name"]) for each in applied):
+        for first in (owner.partition("/")[2] for owner in watched if f"{kind}/{name}".startswith(f"{owner}-")):
+            yield from (_renamed(each, first, name) for each in fields if f"/{first}" in each.owner)
+
+
+def _renamed(unstable: UnstableField, first: str, name: str) -> UnstableField:
+    stem = f"{name}{unstable.stem.removeprefix(first)}" if unstable.stem.startswith(first) else unstable.stem
+    return structs.replace(unstable, owner=unstable.owner.replace(f"/{first}", f"/{name}", 1), stem=stem)
 
 
 def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> bool:

@@ -11,7 +11,8 @@ from staleproof.checks.ends.hull import baseline, ends_with_more, final_objects,
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Names, Role
 from staleproof.checks.trial import Trial
-from staleproof.core.history.history import UnstableField
+from staleproof.core.history.history import History, UnstableField
+from staleproof.core.plan.step import Apply
 
 from ..script import NAMESPACE, WIDGETS, Script, beside, reference, trial
 
@@ -252,6 +253,23 @@ def test_what_was_unstable_anywhere_in_the_run_is_masked(path: str, found: list[
         replace(history, header=structs.replace(history.header, unstable=unstable)),
         [each.ends() for each in both(one, spec={"a": 1})],
     )
+    texts = [each.text for each in baseline(of).differences(final_objects(of), of.namespace)]
+    assert [text.partition(": ")[2].partition(",")[0] for text in texts] == found
+
+
+@pytest.mark.parametrize(("watched", "found"), [("w", []), ("x", ["spec.a is 2"])])
+def test_what_is_unstable_for_a_primary_is_so_for_those_that_are_made_from_the_same_sample(watched: str, found: list[str]) -> None:
+    """The names of copies go on where that of the sample ends."""
+
+    def copied(script: Script, a: int) -> History:
+        return script.applied("w-b").creates("w-b-0", owner="w-b", generated="w-b-", spec={"a": a}).ends()
+
+    header = structs.replace(
+        copied(trial(), 2).header, unstable=(UnstableField(f"Widget/{watched}", "pods", f"{watched}-", "spec.a"),)
+    )
+    steps = (Apply(object={"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w-b"}}),)
+    header = structs.replace(header, plan=structs.replace(header.plan, steps=steps))
+    of = Trial(replace(copied(trial(), 2), header=header), [copied(reference(n), 1) for n in (1, 2)])
     texts = [each.text for each in baseline(of).differences(final_objects(of), of.namespace)]
     assert [text.partition(": ")[2].partition(",")[0] for text in texts] == found
 

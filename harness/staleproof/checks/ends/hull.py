@@ -225,8 +225,11 @@ def _values(objects: Iterable[Flat], path: str) -> list[object]:
 
 @fact
 def _unstable(trial: Trial) -> Mapping[Role, frozenset[str]]:
-    """What the run has shown to be unstable, by role."""
-    fields = _with_copies(trial.history.header.unstable, trial.plan)
+    """What the run has shown to be unstable, by role. One fault-free run alone does not tell which names are stable, so each may be
+    one of which the end is left out."""
+    fields = list(_with_copies(trial.history.header.unstable, trial.plan))
+    if len(trial.calm) == 1:
+        fields += [structs.replace(each, stem=stem_of(each.stem)) for each in fields]
     found = grouped((Role(each.owner, each.resource, each.stem), each.path) for each in fields)
     return {role: frozenset(paths) for role, paths in found.items()}
 

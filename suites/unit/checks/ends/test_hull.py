@@ -257,6 +257,16 @@ def test_what_was_unstable_anywhere_in_the_run_is_masked(path: str, found: list[
     assert [text.partition(": ")[2].partition(",")[0] for text in texts] == found
 
 
+def test_beside_one_run_alone_what_is_unstable_is_found_under_names_that_may_be_generated() -> None:
+    def secret(script: Script, value: int) -> History:
+        return apply(script).creates("w-default-user", resource="secrets", generated="", data={"password": value}).ends()
+
+    unstable = (UnstableField("Widget/w", "secrets", "w-default-user", "data.password"),)
+    history = secret(trial(), 2)
+    of = Trial(replace(history, header=structs.replace(history.header, unstable=unstable)), [secret(reference(1), 1)])
+    assert not list(baseline(of).differences(final_objects(of), of.namespace))
+
+
 @pytest.mark.parametrize(("watched", "found"), [("w", []), ("x", ["spec.a is 2"])])
 def test_what_is_unstable_for_a_primary_is_so_for_those_that_are_made_from_the_same_sample(watched: str, found: list[str]) -> None:
     """The names of copies go on where that of the sample ends."""

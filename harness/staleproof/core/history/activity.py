@@ -150,6 +150,11 @@ class Activity:
         """Whether the present life watches all that the lives before it watched by themselves; False for the first one."""
         return bool(self._unasked) and self._by_itself <= {stream.resource for stream in self.streams.values()}
 
+    @property
+    def is_known(self) -> bool:
+        """Whether some life has watched anything by itself."""
+        return bool(self._unasked)
+
     def watches(self, resource: str) -> bool:
         """Whether the present life does, or one before it did so by itself."""
         return resource in self._by_itself or any(stream.resource == resource for stream in self.streams.values())

@@ -69,6 +69,7 @@ class Lives:
         exited: what a controller that died between two runs had been through, in words, and its last exit; None if none died.
         had_time_to_look: it was waited for once until it looked for its primaries somewhere.
         keeps_primaries: a primary that was deleted did not go, though nothing kept the controller from letting it go.
+        watches_otherwise: a life did not come to watch all that earlier ones had watched by themselves.
     """
 
     subject: Subject
@@ -93,6 +94,7 @@ class Lives:
     exited: tuple[str, Exited] | None = None
     had_time_to_look: bool = False
     keeps_primaries: bool = False
+    watches_otherwise: bool = False
     _leases: Leases = field(default_factory=Leases)
     _contact: FirstContact = field(default_factory=FirstContact)
     _is_ending: bool = False
@@ -137,7 +139,7 @@ class Lives:
         self.bus.whereabouts.forget()
         self.subject, self.metrics, self.program = subject, metrics, None
         self.harmed_by, self.exited = "", None
-        self.had_time_to_look = self.keeps_primaries = False
+        self.had_time_to_look = self.keeps_primaries = self.watches_otherwise = False
         self.description["controller"] = title(subject)
         for name in IDENTITY:
             self.description.pop(name, None)
@@ -219,15 +221,19 @@ class Lives:
             raise SetupError(f"the controller opened no watch within {self.start_seconds:g} s. {why}\n{controller.account()}")
         if source is not None:
             await self._serves(source, controller)
-        await self.bus.until(self._is_ready, limit_seconds=self.start_seconds)
+        if not await self.bus.until(self._is_ready, limit_seconds=self.start_seconds):
+            self.watches_otherwise = True  # a life need not do what an earlier one did; it is not waited for again
         self.description |= controller.identity()
 
     def _is_ready(self, now: float) -> bool | float:
-        """Whether the controller has come to rest: soon, once it watches what its earlier lives watched by themselves."""
-        since = self.bus.activity.idle_since(now)
-        if since is None:
+        """Whether the controller has come to rest: soon, once it watches what its earlier lives watched by themselves. One that has
+        yet to be elected rests, too, and does nothing of what the next run is about."""
+        activity = self.bus.activity
+        since = activity.idle_since(now)
+        is_early = activity.is_known and not activity.watches_again and not self.watches_otherwise and self.running is not None
+        if since is None or is_early:
             return now + POLL_SECONDS
-        due = since + (BEGUN_AGAIN_IDLE_SECONDS if self.bus.activity.watches_again else BEGUN_IDLE_SECONDS)
+        due = since + (BEGUN_AGAIN_IDLE_SECONDS if activity.watches_again else BEGUN_IDLE_SECONDS)
         return now >= due or due
 
     def _is_hopeless(self, exits: int) -> bool:

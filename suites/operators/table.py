@@ -506,6 +506,25 @@ OPERATORS: Sequence[Operator] = (
         },
     ),
     Operator(
+        name="tekton-pipeline",
+        library="knative's informers and queues on client-go",
+        origin=GoModule("github.com/tektoncd/pipeline", "v1.6.0", "cmd/controller"),
+        has="a workflow: PipelineRuns that make TaskRuns that make Pods, and are over in the end",
+        arguments=(
+            "-kubeconfig={kubeconfig}",
+            "-disable-ha",
+        ),
+        options=(
+            "--controller-manifests={published}/config",
+            "--controller-deployment=tekton-pipelines-controller",
+            "--staleproof-samples={published}/examples/v1/pipelineruns/pipelinerun-with-pipelinespec.yaml",
+            "--staleproof-primary=PipelineRun.tekton.dev",
+            "--controller-env=PROBES_PORT={metrics_port}",
+            "--controller-env=METRICS_PROMETHEUS_PORT={webhook_port}",
+            "--staleproof-companions=auto",
+        ),
+    ),
+    Operator(
         name="jobset",
         library="controller-runtime",
         origin=GoModule("sigs.k8s.io/jobset", "v0.12.0", "."),

@@ -64,6 +64,10 @@ def _filled(word: str, folders: Mapping[str, str]) -> str:
 def run(operator: Operator, built: Built, folder: Path, more: Sequence[str], *, through: Sequence[str] = ()) -> Ran:
     """Run it in this folder, through a command that runs another; what pytest says is seen as it says it."""
     folder.mkdir(parents=True, exist_ok=True)
+    for each in operator.copies:
+        (folder / each).parent.mkdir(parents=True, exist_ok=True)
+        (folder / each).unlink(missing_ok=True)
+        (folder / each).symlink_to(built.command[0])
     artefacts = folder / "artefacts"
     argv = [
         *through,

@@ -124,6 +124,7 @@ class Operator:
         arguments: of its command line, besides those that its own manifests give.
         options: of `pytest`, besides the command: where its CRDs, samples and manifests are, and what else it needs.
         made: the files that are made of published ones, by their names.
+        copies: where it looks for its own program, below the folder that it is started in, as in its image.
     """
 
     name: str
@@ -133,6 +134,7 @@ class Operator:
     arguments: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     made: Mapping[str, Made] = field(default_factory=dict)
+    copies: tuple[str, ...] = ()
 
 
 OPERATORS: Sequence[Operator] = (
@@ -523,6 +525,25 @@ OPERATORS: Sequence[Operator] = (
             "--controller-env=METRICS_PROMETHEUS_PORT={webhook_port}",
             "--staleproof-companions=auto",
         ),
+    ),
+    Operator(
+        name="cloudnative-pg",
+        library="controller-runtime",
+        origin=GoModule("github.com/cloudnative-pg/cloudnative-pg", "v1.27.0", "cmd/manager"),
+        has="a database: Pods, Jobs and PersistentVolumeClaims that it makes itself; webhooks; it asks its Pods how they are",
+        arguments=(
+            "controller",
+            "--leader-elect=false",
+            "--metrics-bind-address=127.0.0.1:{metrics_port}",
+            "--webhook-port={webhook_port}",
+        ),
+        options=(
+            "--controller-manifests={published}/releases/cnpg-1.27.0.yaml",
+            "--controller-env=WEBHOOK_CERT_DIR={webhook_cert_dir}",
+            "--staleproof-samples={published}/docs/src/samples/cluster-example.yaml",
+            "--staleproof-companions=auto",
+        ),
+        copies=("operator/manager_amd64",),  # which its Pods run, too
     ),
     Operator(
         name="jobset",

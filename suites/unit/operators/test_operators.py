@@ -18,7 +18,7 @@ from staleproof.settings import OPTIONS
 
 from ...operators.__main__ import parted
 from ...operators.origins import java
-from ...operators.run import HEADINGS, Ran, options, page, row
+from ...operators.run import HEADINGS, Ran, options, page, row, run
 from ...operators.source import Built, digest, ensure_operator
 from ...operators.table import (
     MADE,
@@ -92,6 +92,16 @@ def test_what_came_of_it_is_a_row_even_if_nothing_did() -> None:
     assert row(nothing)[2:5] == ["", "0.2 min", "0"]
     assert row(everything)[2:5] == ["1.0 min", "2.0 min", "0"]
     assert OPERATORS[0].options[0] in page([nothing])
+
+
+def test_it_finds_its_own_program_where_it_looks_for_it(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text("it")
+    operator = replace(OPERATORS[0], copies=("its/own",))
+    for _ in range(2):
+        ran = run(operator, Built((str(program),), tmp_path, tmp_path), tmp_path / "run", [], through=("true",))
+        assert (ran.exit_code, ran.report) == (0, None)
+        assert (tmp_path / "run" / "its" / "own").read_text() == "it"
 
 
 def test_a_finding_that_is_not_scored_is_told_apart() -> None:

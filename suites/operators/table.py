@@ -575,4 +575,17 @@ OPERATORS: Sequence[Operator] = (
             ),
         },
     ),
+    Operator(
+        name="training-operator",
+        library="controller-runtime, and expectations of its own",
+        origin=GoModule("github.com/kubeflow/training-operator", "v1.7.0", "cmd/training-operator.v1"),
+        has="jobs of many frameworks: Pods and Services that it makes itself, and counts by expectations",
+        arguments=("--metrics-bind-address=127.0.0.1:{metrics_port}", "--health-probe-bind-address=0"),
+        options=(
+            f"--controller-manifests={MADE}/standalone.yaml",
+            "--staleproof-samples={published}/examples/pytorch/simple.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={"standalone.yaml": Kustomization("manifests/overlays/standalone")},
+    ),
 )

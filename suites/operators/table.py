@@ -576,6 +576,22 @@ OPERATORS: Sequence[Operator] = (
         },
     ),
     Operator(
+        name="kuberay",
+        library="controller-runtime",
+        origin=GoModule("github.com/ray-project/kuberay/ray-operator", "v1.5.0", "."),
+        has="clusters of Pods that it makes itself, under generated names",
+        arguments=(
+            "--metrics-addr=127.0.0.1:{metrics_port}",
+            "--health-probe-bind-address=0",
+            "--enable-leader-election=false",
+        ),
+        options=(
+            "--staleproof-crds={published}/config/crd/bases",
+            "--staleproof-samples={published}/config/samples/ray-cluster.sample.yaml",
+            "--staleproof-companions=auto",
+        ),
+    ),
+    Operator(
         name="training-operator",
         library="controller-runtime, and expectations of its own",
         origin=GoModule("github.com/kubeflow/training-operator", "v1.7.0", "cmd/training-operator.v1"),

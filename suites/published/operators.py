@@ -109,22 +109,7 @@ def _crd(kind: str, group: str, end: str) -> Piece:
 
 
 def _kuberay(version: str) -> Operator:
-    return Operator(
-        name="kuberay",
-        library="controller-runtime",
-        origin=GoModule("github.com/ray-project/kuberay/ray-operator", version, "."),
-        has="Pods that it makes itself, under generated names",
-        arguments=(
-            "--metrics-addr=127.0.0.1:{metrics_port}",
-            "--health-probe-bind-address=0",
-            "--enable-leader-election=false",
-        ),
-        options=(
-            "--staleproof-crds={published}/config/crd/bases",
-            "--staleproof-samples={published}/config/samples/ray-cluster.sample.yaml",
-            "--staleproof-companions=auto",
-        ),
-    )
+    return _at(version, _kept("kuberay"))
 
 
 def _kopf(version: str) -> Operator:

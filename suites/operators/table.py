@@ -576,6 +576,24 @@ OPERATORS: Sequence[Operator] = (
         },
     ),
     Operator(
+        name="rabbitmq-cluster-operator",
+        library="controller-runtime",
+        origin=GoModule("github.com/rabbitmq/cluster-operator", "v1.10.0", "."),
+        has="a message broker: a StatefulSet with PersistentVolumeClaims, which it resizes, and a finalizer",
+        arguments=("--metrics-bind-address=127.0.0.1:{metrics_port}",),
+        options=(
+            "--staleproof-crds={published}/config/crd/bases",
+            "--controller-env=KUBE_CONFIG={kubeconfig}",
+            "--controller-env=OPERATOR_NAMESPACE=default",
+            "--controller-env=LEASE_DURATION=5",  # it always asks for a lock, and a killed one's is kept in a ConfigMap
+            "--controller-env=RENEW_DEADLINE=4",
+            "--controller-env=RETRY_PERIOD=1",
+            "--staleproof-samples={published}/docs/examples/production-ready/rabbitmq.yaml",
+            "--staleproof-before={published}/docs/examples/production-ready/ssd-gke.yaml",
+            "--staleproof-companions=auto",
+        ),
+    ),
+    Operator(
         name="kuberay",
         library="controller-runtime",
         origin=GoModule("github.com/ray-project/kuberay/ray-operator", "v1.5.0", "."),

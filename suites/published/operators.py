@@ -51,24 +51,10 @@ def _argo_rollouts(version: str) -> Operator:
 
 
 def _rabbitmq(version: str) -> Operator:
-    return Operator(
-        name="rabbitmq-cluster-operator",
-        library="controller-runtime",
-        origin=GoModule("github.com/rabbitmq/cluster-operator", version, "."),
-        has="a StatefulSet with PersistentVolumeClaims, which it resizes, and a finalizer",
-        arguments=("--metrics-addr=127.0.0.1:{metrics_port}",),
-        options=(
-            "--staleproof-crds={published}/config/crd/bases",
-            "--controller-env=KUBE_CONFIG={kubeconfig}",
-            "--controller-env=OPERATOR_NAMESPACE=default",
-            "--controller-env=LEASE_DURATION=5",  # it always asks for a lock, and a killed one's is kept in a ConfigMap
-            "--controller-env=RENEW_DEADLINE=4",
-            "--controller-env=RETRY_PERIOD=1",
-            "--staleproof-samples={published}/docs/examples/production-ready/rabbitmq.yaml",
-            "--staleproof-before={published}/docs/examples/production-ready/ssd-gke.yaml",
-            "--staleproof-companions=auto",
-        ),
-    )
+    """The flag for its metrics is called otherwise since v1.10.0."""
+    kept = _kept("rabbitmq-cluster-operator")
+    older = replace(kept, arguments=("--metrics-addr=127.0.0.1:{metrics_port}",))
+    return _at(version, kept if version == kept.origin.version else older)
 
 
 def _jobset(version: str) -> Operator:

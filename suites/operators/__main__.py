@@ -14,9 +14,10 @@ from staleproof.errors import SetupError, UsageError
 from staleproof.progress import progress_on
 
 from ..nightly.choice import chosen
+from .model import Operator
 from .run import Ran, page, run
 from .source import ensure_operator
-from .table import OPERATORS, Operator
+from .table import OPERATORS
 
 FOLDER = Path(".staleproof") / "operators"
 

@@ -19,7 +19,7 @@ from staleproof.drive.programs.toolchain import ENVIRONMENT, find_go
 from staleproof.errors import SetupError
 
 from ..languages.program import QUICK_JVM
-from .table import GoModule, MavenArchives, NpmPackage, Origin, PythonLibrary, PythonPackage
+from .model import GoModule, MavenArchives, NpmPackage, Origin, PythonLibrary, PythonPackage
 
 PUBLISHED = "published"
 _SUITES = Path(__file__).parents[1]

@@ -21,8 +21,8 @@ from staleproof.checks.catalog import is_scored
 from staleproof.checks.verdict import Outcome
 from staleproof.report.model import Report, overall
 
+from .model import MADE, PUBLISHED, Operator
 from .source import Built
-from .table import MADE, PUBLISHED, Operator
 
 LATEST = "latest"
 _WORDS = {

@@ -18,8 +18,8 @@ from staleproof.drive.programs.progress import Progress, working
 from staleproof.drive.programs.toolchain import ENVIRONMENT
 from staleproof.errors import SetupError
 
+from .model import PIECE, QUOTED, Chart, GoModule, Kustomization, Made, Operator, Origin, Piece, PythonLibrary
 from .origins import PUBLISHED, build, command, run, source_of
-from .table import PIECE, QUOTED, Chart, GoModule, Kustomization, Made, Operator, Origin, Piece, PythonLibrary
 
 _MADE = "made"
 _KUBE = f"--kube-version={KUBERNETES_VERSION}"

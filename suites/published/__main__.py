@@ -30,9 +30,9 @@ from staleproof.errors import SetupError, UsageError
 from staleproof.progress import progress_on
 
 from ..nightly.choice import chosen
+from ..operators.model import Operator
 from ..operators.run import Ran, run
 from ..operators.source import Built, ensure_operator
-from ..operators.table import Operator
 from .found import shown
 from .operators import TRIES, Try
 from .recall import page

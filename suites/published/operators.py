@@ -8,7 +8,8 @@ what the report is about, and options are those that any user of the program nee
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..operators.table import MADE, OPERATORS, PIECE, GoModule, Operator, Piece, PythonLibrary
+from ..operators.model import MADE, PIECE, GoModule, Operator, Piece, PythonLibrary
+from ..operators.table import OPERATORS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,12 +17,8 @@ from staleproof.errors import SetupError, UsageError
 from staleproof.settings import OPTIONS
 
 from ...operators.__main__ import parted
-from ...operators.origins import java
-from ...operators.run import HEADINGS, Ran, options, page, row, run
-from ...operators.source import Built, digest, ensure_operator
-from ...operators.table import (
+from ...operators.model import (
     MADE,
-    OPERATORS,
     PIECE,
     PUBLISHED,
     QUOTED,
@@ -34,6 +30,10 @@ from ...operators.table import (
     PythonLibrary,
     PythonPackage,
 )
+from ...operators.origins import java
+from ...operators.run import HEADINGS, Ran, options, page, row, run
+from ...operators.source import Built, digest, ensure_operator
+from ...operators.table import OPERATORS
 from ..report.runs import BAD, report, trial, verdict
 
 pytestmark = pytest.mark.io

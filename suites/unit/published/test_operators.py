@@ -5,7 +5,7 @@ import pytest
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.settings import OPTIONS
 
-from ...operators.table import MADE, PUBLISHED, Operator
+from ...operators.model import MADE, PUBLISHED, Operator
 from ...published.operators import TRIES, Try
 from ...published.table import bugs
 

@@ -1,0 +1,133 @@
+"""What is said of a public operator: where it comes from, what it is run with, and what is made of its published files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+PUBLISHED, MADE = "{published}", "{made}"
+"""What stands in a row for the folder of the published files, and for that of the files which are made of them."""
+PIECE, QUOTED = "{piece}", "{quoted}"
+"""What stands in a frame for a piece of a published file: as it is, and as a text of JSON, which YAML takes, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoModule:
+    """A main package of a module on the Go module proxy.
+
+    `ours`: where the publisher's main package is a module of its own that no proxy has, the file beside this one that is compiled
+    in its place. It starts what the published module has.
+    """
+
+    path: str
+    version: str
+    main: str
+    ours: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MavenArchives:
+    """Archives on Maven Central, each unpacked into a folder of its own (`folder` to `group:artifact:version:type[:classifier]`).
+
+    `jar`, in one of these folders, is what this release of Java or a newer one runs.
+    """
+
+    version: str
+    archives: Mapping[str, str]
+    jar: str
+    java: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NpmPackage:
+    """A package on npm, and which of its programs is the operator. `overrides`: versions of what it needs, where those that it asks
+    for are not to be had."""
+
+    name: str
+    version: str
+    program: str
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonLibrary:
+    """A library on PyPI that operators are built on, and a small operator on it that is ours.
+
+    `ours`: the folder, below `suites`, whose `operator.py` is that operator, and whose other files stand for published ones; it is
+    what `module` is run with, after these `arguments`. `needs`: what is installed beside the library.
+    """
+
+    name: str
+    version: str
+    ours: str
+    module: str
+    arguments: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonPackage:
+    """An operator on PyPI. `module` is run with these `arguments`; `package` is its folder among what is installed, which also has
+    what is published with it. `needs`: what is installed beside it, or of which other versions do not do."""
+
+    name: str
+    version: str
+    package: str
+    module: str
+    arguments: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+Origin = GoModule | MavenArchives | NpmPackage | PythonLibrary | PythonPackage
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is between two marks in a published file, where they are there first; in a frame, if it needs one."""
+
+    file: str
+    after: str
+    before: str
+    frame: str = PIECE
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What `helm template` makes of a published folder; this is where helm comes from."""
+
+    folder: str
+    release: str
+    namespace: str
+    helm: GoModule = GoModule("helm.sh/helm/v3", "v3.22.0", "cmd/helm")
+
+
+@dataclass(frozen=True, slots=True)
+class Kustomization:
+    """What `kustomize build` makes of a published folder; this is where kustomize comes from."""
+
+    folder: str
+    kustomize: GoModule = GoModule("sigs.k8s.io/kustomize/kustomize/v5", "v5.7.1", ".")
+
+
+Made = Piece | Chart | Kustomization
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """One row.
+
+    Attributes:
+        library: the client library, or what is built on it.
+        has: what of the kinds of operators that there are it stands for.
+        arguments: of its command line, besides those that its own manifests give.
+        options: of `pytest`, besides the command: where its CRDs, samples and manifests are, and what else it needs.
+        made: the files that are made of published ones, by their names.
+        copies: where it looks for its own program, below the folder that it is started in, as in its image.
+    """
+
+    name: str
+    library: str
+    origin: Origin
+    has: str
+    arguments: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    made: Mapping[str, Made] = field(default_factory=dict)
+    copies: tuple[str, ...] = ()

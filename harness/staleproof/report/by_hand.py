@@ -1,11 +1,11 @@
 """A finding as text for the controller's issue tracker: what happened, and how to see it with kubectl, curl and `staleproof proxy`.
 
-What is done is the plan, step by step; the proxy is given the faults beforehand, and opens them by the numbers of steps. What is
-done to the controller's process is for whoever follows: the proxy has no hand on it.
+The script does the plan step by step; the proxy gets the faults beforehand, and opens them by the numbers of steps. What only the
+reader can do (to the controller's process; to a Secret, whose contents no plan has), the script asks for, and waits.
 """
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 import yaml
@@ -14,7 +14,7 @@ from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.story.narrative import Story
 from staleproof.core.fault import AnyFault, Kill, Pause, Restart
 from staleproof.core.history.history import History
-from staleproof.core.plan.manifest import Manifest, Target
+from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.masking import SECRET
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
@@ -119,11 +119,10 @@ def _script(plan: Plan) -> Iterator[str]:
     for number, step in enumerate(plan.steps, 1):
         yield ""
         yield f"step {number} # {describe(step)}"
-        yield from (
-            f"echo {shlex.quote(each)}; read -r" for fault in plan.faults for each in _process(fault, number, len(plan.steps))
-        )
+        for fault in plan.faults:
+            yield from map(_ask, _process(fault, number, len(plan.steps)))
         for part in parts(step):
-            yield from _commands(part)
+            yield from _commands(part, {target_of(each): each for each in plan.before if _is_known(each)})
         yield "rest"
     yield ""
     yield "control POST release '{}' # whatever is still held leaves"
@@ -132,27 +131,33 @@ def _script(plan: Plan) -> Iterator[str]:
     yield ""
 
 
+def _ask(what: str) -> str:
+    """Has the reader do it, and waits."""
+    return f"echo {shlex.quote(f'{what} Then press Enter.')}; read -r"
+
+
 def _process(fault: AnyFault, number: int, last: int) -> Iterator[str]:
     """What the reader does to the controller's process before a step, in words."""
     begins, ends = fault.window.from_step, fault.window.until_step or last + 1
     match fault:
         case Restart(stays_down=down) if number == begins:
             how = "Ask the controller to stop" if fault.gently else "Kill the controller"
-            yield f"{how}{'.' if down else ', and start it again.'} Then press Enter."
+            yield f"{how}{'.' if down else ', and start it again.'}"
         case Kill() if number == begins:
             what = f"its {fault.verb}{'' if fault.resource == '*' else f' of {fault.resource}'}"
             nth = "" if fault.nth == 1 else f" number {fault.nth}"
-            yield f"In this step: kill the controller right {fault.moment} {what}{nth}, and start it again. Press Enter to go on."
+            again = "" if fault.stays_down else ", and start it again"
+            yield f"Make ready to kill the controller in this step, right {fault.moment} {what}{nth}{again}."
         case Pause() if number == begins:
-            yield "Stop the controller's process (kill -STOP). Then press Enter."
+            yield "Stop the controller's process (kill -STOP)."
     if number == ends and isinstance(fault, Restart | Kill) and fault.stays_down:
-        yield "Start the controller again. Then press Enter."
+        yield "Start the controller again."
     if number == ends and isinstance(fault, Pause):
-        yield "Let the controller go on (kill -CONT). Then press Enter."
+        yield "Let the controller go on (kill -CONT)."
 
 
-def _commands(step: Step) -> Iterator[str]:
-    """What does a part of a step."""
+def _commands(step: Step, given: Mapping[Target, Manifest]) -> Iterator[str]:
+    """What does a part of a step. `given`: what the sample needs, as far as it is known."""
     match step:
         case Apply(object=manifest):
             yield from _apply(manifest)
@@ -165,6 +170,8 @@ def _commands(step: Step) -> Iterator[str]:
             yield f"kubectl delete -n {_NAMESPACE} --wait=false {_of(target)}"
         case Remove() | Recreate() | Edit() | Heartbeat():
             yield from _to_child(step)
+        case Restore(target=target) if target in given:
+            yield from _apply(given[target])
         case _:
             yield from _besides(step)
 
@@ -172,7 +179,7 @@ def _commands(step: Step) -> Iterator[str]:
 def _besides(step: Step) -> Iterator[str]:
     match step:
         case Restore(target=target):
-            yield f"# apply {target.kind}/{target.name} again, as it was"
+            yield _ask(f"Apply {target.kind}/{target.name} again, as it was.")
         case Resync(resource=resource):
             yield f"control POST sever {_json({'resource': resource})}"
         case Rest(seconds=seconds):
@@ -194,8 +201,10 @@ def _to_child(step: Remove | Recreate | Edit | Heartbeat) -> Iterator[str]:
         case Remove():
             yield f'kubectl delete -n {_NAMESPACE} --wait=false "$child"'
         case Recreate(foreign=foreign):
-            whose = " without its owner" if foreign else ""
-            yield f'kubectl get -n {_NAMESPACE} "$child" -o yaml > child.yaml # then delete it, and create the same again{whose}'
+            whose = ", without its owner" if foreign else ""
+            yield f'kubectl get -n {_NAMESPACE} "$child" -o yaml > child.yaml'
+            yield f'kubectl delete -n {_NAMESPACE} "$child"'
+            yield _ask(f"Create what is in child.yaml again, without uid and resourceVersion{whose}.")
         case Edit(patch=patch):
             yield f'kubectl patch -n {_NAMESPACE} "$child" --type merge --patch {_json(patch)}'
         case Heartbeat():
@@ -203,11 +212,14 @@ def _to_child(step: Remove | Recreate | Edit | Heartbeat) -> Iterator[str]:
 
 
 def _outlook(stories: Sequence[Story]) -> Iterator[str]:
-    """What to see, and what tells it from what the controller does anyhow."""
+    """What to see, and how to see what the controller does without any fault."""
     if stories:
         yield f"Look for: {stories[0].headline}."
         yield ""
-    yield "Without the `control PUT plan` line, the same is what the controller does without any fault."
+    yield (
+        "To see what the controller does without any fault, leave out the line `control PUT plan`, and do nothing to the "
+        "controller's process."
+    )
 
 
 def _of(target: Target) -> str:

@@ -237,7 +237,7 @@ def _costs(report: Report) -> Iterator[Text]:
 
 
 def _time(report: Report) -> Text:
-    """Where the time of all workers went, but for learning, in which each has its share."""
+    """Where the time of all workers went; they learn side by side, so learning has the seconds of the slowest."""
     total = sum((trial.spent for trial in report.trials), Spent())
     parts = {
         "learning": report.learning_seconds,

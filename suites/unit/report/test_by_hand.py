@@ -79,7 +79,7 @@ def test_steps_are_what_kubectl_does() -> None:
         "--sort-by=.metadata.creationTimestamp -o name | tail -n 1 | head -n 1)",
         "--sort-by=.metadata.creationTimestamp -o name | sed -n 2p)",
         'control POST sever \'{"resource":"pods"}\'',
-        "# apply Secret/s again, as it was",
+        "echo 'Apply Secret/s again, as it was. Then press Enter.'; read -r",
         "sleep 2",
     ):
         assert line in done
@@ -93,8 +93,8 @@ def test_what_is_done_to_the_process_is_told_and_not_sent_to_the_proxy() -> None
     assert plan.count('"fault"') == 1
     told = [line for line in done.splitlines() if line.startswith("echo")]
     assert [line.split(";")[0] for line in told] == [
-        "echo 'In this step: kill the controller right after its create of pods number 2, and start it again. "
-        "Press Enter to go on.'",
+        "echo 'Make ready to kill the controller in this step, right after its create of pods number 2, and start it again. "
+        "Then press Enter.'",
         "echo 'Kill the controller. Then press Enter.'",
         "echo 'Start the controller again. Then press Enter.'",
         "echo 'Stop the controller'\"'\"'s process (kill -STOP). Then press Enter.'",
@@ -109,3 +109,5 @@ def test_what_the_sample_needs_is_applied_unless_its_contents_are_not_known() ->
     assert "put there what the sample needs: Secret/s." in text
     assert "kind: ConfigMap" in script(text)
     assert "masked" not in text
+    restored = Restore(target=Target("v1", "ConfigMap", "settings"))
+    assert of(Apply(object=WIDGET), restored, before=(settings,)).count("kind: ConfigMap") == 2, "it is put back as it was"

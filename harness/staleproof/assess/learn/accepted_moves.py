@@ -148,7 +148,8 @@ def _asked(session: Session, seen: Observed, names: Set[str]) -> Observed:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Moves after which the controller gives a failure for a reason, as users make them by mistake: no plan is to rest on them.
+    """Moves after which the controller says that something failed, and why, as users make them by mistake: no plan is to rest on
+    them.
 
     `shown`: of how many in the chain the run shows something; after such a one that is not taken back it shows nothing.
     """

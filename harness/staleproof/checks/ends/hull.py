@@ -18,6 +18,7 @@ earlier templates (`revisions`). Claims that a StatefulSet has left may be there
 but not what it is like.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -242,12 +243,17 @@ def _with_copies(fields: Sequence[UnstableField], plan: Plan) -> Iterator[Unstab
     applied = (step.object for step in in_parts(plan.steps) if isinstance(step, Apply))
     for kind, name in dict.fromkeys((each["kind"], each["metadata"]["name"]) for each in applied):
         for first in (owner.partition("/")[2] for owner in watched if f"{kind}/{name}".startswith(f"{owner}-")):
-            yield from (_renamed(each, first, name) for each in fields if f"/{first}" in each.owner)
+            renamed = ((each, _renamed(each.owner, first, name)) for each in fields)
+            yield from (
+                structs.replace(each, owner=owner, stem=_renamed(each.stem, first, name))
+                for each, owner in renamed
+                if owner != each.owner
+            )
 
 
-def _renamed(unstable: UnstableField, first: str, name: str) -> UnstableField:
-    stem = f"{name}{unstable.stem.removeprefix(first)}" if unstable.stem.startswith(first) else unstable.stem
-    return structs.replace(unstable, owner=unstable.owner.replace(f"/{first}", f"/{name}", 1), stem=stem)
+def _renamed(text: str, first: str, name: str) -> str:
+    """With the copy's name in place of the sample's, where the text, but for a kind before it, begins with that."""
+    return re.sub(rf"^(\w+/)?{re.escape(first)}(?=-|$)", rf"\g<1>{name}", text)
 
 
 def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> bool:

@@ -22,8 +22,8 @@ _RELEASES: tuple[Release, ...] = ("relist", "events", "resume")
 
 @SCENARIO.family
 def hide_until_there(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """What the controller writes because something is away is hidden from it until that is back: who compares with what it
-    was shown takes the old state, which is wanted again, for the present one."""
+    """What the controller writes because something is away is hidden from it until that is back: a controller that compares with
+    what it was shown takes the old state, which is wanted again, for the present one."""
     return (
         Draft(
             f"hide own {each.verb} of {part_of(each.subresource)}{each.resource} when {_named(turn)} is {turn.how} "

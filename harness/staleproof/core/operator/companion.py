@@ -66,7 +66,7 @@ ACTS: Mapping[str, Act] = {
 
 
 IN_EVERY_NAMESPACE = frozenset({("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")})
-"""What a real cluster has in each namespace: whoever asks for one has beside it those who act on ServiceAccounts."""
+"""What a real cluster has in each namespace: a controller that asks for one runs beside the companions for ServiceAccounts."""
 
 
 class CompanionError(ValueError):

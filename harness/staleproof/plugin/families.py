@@ -7,6 +7,7 @@ import pytest
 from staleproof.assess.run.queue import Came, Queue
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, verdict_on
 from staleproof.assess.trial.result import Result
+from staleproof.assess.trial.session import Session
 from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.wording import plural
 from staleproof.draw.family import Family
@@ -18,6 +19,8 @@ from staleproof.settings import Settings
 _ALIKE = ("run_family", "staleproof_queue", "observed")
 """Fixtures that must be the same for a test's plans to be run from another test."""
 QUEUE = pytest.StashKey[Queue]()
+SESSION = pytest.StashKey[Session]()
+"""There once this process has begun one."""
 
 
 def help_peers(item: pytest.Item) -> None:

@@ -141,6 +141,7 @@ def staleproof_session(
     from staleproof.assess.trial.session import Session
     from staleproof.drive.cluster.control_plane import Silent
     from staleproof.plugin import signals
+    from staleproof.plugin.families import SESSION
     from staleproof.plugin.first_build import screen
     from staleproof.plugin.outcome import begun, ends
     from staleproof.progress import progress_on
@@ -159,6 +160,7 @@ def staleproof_session(
             progress = Silent() if worker else progress_on(stack.enter_context(screen(pytestconfig)))
             session = Session(options, progress, folder=outcomes.folder)
             session.__enter__()
+        pytestconfig.stash[SESSION] = session
         try:
             yield session
         finally:
@@ -291,7 +293,7 @@ def staleproof_queue(
     from staleproof.assess.run.queue import Queue
     from staleproof.assess.run.selection import Selection
     from staleproof.assess.store.claims import Claims
-    from staleproof.plugin.families import QUEUE, families_of, plan_ended
+    from staleproof.plugin.families import QUEUE, SESSION, families_of, plan_ended
     from staleproof.plugin.outcome import begun, ends
     from staleproof.plugin.plan_reports import reports_of
 
@@ -306,6 +308,7 @@ def staleproof_queue(
         selection=Selection(notes.settings.only, reports.failed),
         has_peers=bool(notes.worker),
         stops=lambda: reports.stops,
+        assist=lambda: SESSION in pytestconfig.stash and pytestconfig.stash[SESSION].wanted.make_one(),
         ended=plan_ended(reports, notes.baseline),
     )
     with plain_errors():

@@ -15,6 +15,7 @@ plan that could not be carried out, not even when it was run once more, is left 
 When the run is to stop, no worker begins another plan. Those that have no outcome by then are neither run nor left out.
 """
 
+import contextlib
 import hashlib
 import math
 import time
@@ -24,15 +25,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from staleproof.assess.run.selection import EVERYTHING, Selection
 from staleproof.assess.store.claims import Claims, Done
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, new_stories
+from staleproof.assess.store.run_folder import Acquire, acquired_now
 from staleproof.assess.trial.once_more import Undoable
 from staleproof.assess.trial.references import REFERENCES
 from staleproof.assess.trial.result import Result, failures
 from staleproof.core.plan.plan import Plan, masked
-from staleproof.core.times import RESERVE_FACTOR
+from staleproof.core.times import LOOK_SECONDS, RESERVE_FACTOR
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_valuable_first
 from staleproof.errors import OutOfTime
@@ -97,6 +100,7 @@ class Queue:
         selection: which of the plans are wanted.
         has_peers: other workers have the same plans.
         stops: whether no other plan is to begin, as far as this worker knows.
+        assist: makes a run that another worker's trial has to be compared with; whether there was one to make.
         ended: takes each trial with its test, and the seconds that it took with all that it was compared with.
     """
 
@@ -109,6 +113,7 @@ class Queue:
     selection: Selection = EVERYTHING
     has_peers: bool = False
     stops: Callable[[], bool] = lambda: False
+    assist: Callable[[], bool] = lambda: False
     ended: Callable[[str, Result, float], None] = lambda test, result, seconds: None
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
     _in_order: list[Job] = field(default_factory=list)
@@ -150,9 +155,12 @@ class Queue:
         return Came([result for _, result in ran], left_out, every, stopped=len(mine) - len(found))
 
     def help(self) -> None:
-        """Run plans of other tests until there is none that nobody runs."""
-        while any(self._take(job, helps=True) for job in self._open(frozenset())):
-            pass
+        """Run plans of other tests until all are over, and meanwhile what other workers' trials have to be compared with."""
+        while not self._is_stopped:
+            if any(self._take(job, helps=True) for job in self._open(frozenset())) or self.assist():
+                continue
+            if not any(self.claims.is_under_way(job.key, LOOK_SECONDS) for job in self._open(frozenset())):
+                return
 
     def _ended(self, ran: Iterable[tuple[Job, Result]], missing: Collection[Job]) -> dict[Search | None, EndedSearch]:
         """The searches that found something new, with the finding, and how many of their plans are missing therefore."""
@@ -194,7 +202,7 @@ class Queue:
                 return found
             keys = {job.key for job in missing}
             if not any(self._take(job, helps=job.key not in keys) for job in self._open(keys)):
-                self._take(missing[0], waits=True)
+                self._take(missing[0], acquire=self._acquire)
 
     def _open(self, mine: Collection[str]) -> list[Job]:
         """What is not known to be over, in order; without a budget what is mine comes first."""
@@ -208,12 +216,24 @@ class Queue:
         plans, seconds = [job.plan for job in jobs], [job.seconds for job in jobs]
         return [jobs[number] for number in most_valuable_first(plans, seconds, references=REFERENCES)]
 
-    def _take(self, job: Job, *, helps: bool = False, waits: bool = False) -> Done | None:
-        """What came of it, if it is over or can be run now."""
+    def _acquire(self, lock: FileLock) -> None:
+        """Wait for a plan that another worker runs, and make meanwhile what other workers' trials have to be compared with."""
+        while True:
+            with contextlib.suppress(Timeout):
+                lock.acquire(timeout=LOOK_SECONDS)
+                return
+            while self.assist():
+                pass
+
+    def _take(self, job: Job, *, helps: bool = False, acquire: Acquire = acquired_now) -> Done | None:
+        """What came of it, if it is over or can be run now. What other workers wait for is made first: to confirm a finding is
+        worth more than one more plan."""
         if self._is_stopped or (helps and (not self._helps or not self._has_time_for(job))):
             return None
+        while not self.claims.done(job.key) and self.assist():
+            pass
         try:
-            done = self.claims.take(job.key, lambda: self._run(job, keeps=not helps), helps=helps, waits=waits)
+            done = self.claims.take(job.key, lambda: self._run(job, keeps=not helps), helps=helps, acquire=acquire)
         except Exception as err:
             if not helps:
                 raise

@@ -24,7 +24,8 @@ from staleproof.assess.store.run_folder import RunFolder, acquired_now, new_run_
 from staleproof.assess.trial.background import Background, Work
 from staleproof.assess.trial.result import Run
 from staleproof.core.history.history import History, HistoryRole
-from staleproof.core.operator.companion import WITHOUT, together
+from staleproof.core.operator.companion import ALWAYS, WITHOUT, together
+from staleproof.core.operator.prerequisite import with_payloads, without_payload
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.pace import longest_period
 from staleproof.core.plan.plan import Plan, Subject
@@ -156,6 +157,27 @@ class Worker:
     def make_own(self, hosts: Iterable[str]) -> None:
         """Let each trial make these host names its own from now on."""
         self.options = replace(self.options, own_hosts=together(self.options.own_hosts, hosts))
+
+    def completed(self, plan: Plan) -> Plan:
+        """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too, and those that
+        every cluster has."""
+        self.accompany((*ALWAYS, *plan.companions))
+        self.keep_name(*plan.kept_names)
+        self.make_own(plan.own_hosts)
+        mine = self.options
+        manifests = plan.manifests or mine.manifests
+        before = with_payloads(plan.before, mine.before) or mine.before
+        if lacking := without_payload(before):
+            self.note("placeholders", ", ".join(lacking))  # of these Secrets nobody has the payload
+        return msgspec.structs.replace(
+            plan,
+            controller=mine.subject,
+            manifests=manifests,
+            before=before,
+            companions=mine.companions,
+            kept_names=mine.kept_names,
+            own_hosts=mine.own_hosts,
+        )
 
     def ready(self) -> None:
         """Return once the controller runs and is idle."""

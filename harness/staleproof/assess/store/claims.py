@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from filelock import FileLock, Timeout
 
-from staleproof.assess.store.run_folder import HISTORY, RunFolder, acquired_now, read_history, write_whole
+from staleproof.assess.store.run_folder import HISTORY, Acquire, RunFolder, acquired_now, read_history, write_whole
 from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history.history import Header, History
@@ -45,10 +45,12 @@ class Claims:
         self._run_folder, self._shared = run_folder, RunFolder(run_folder)
         self._stopped = self._shared.outcome(f"{_CLAIMS}/stopped")
 
-    def take(self, key: str, run: Callable[[], Result | str], *, helps: bool = False, waits: bool = False) -> Done | None:
-        """What came of the plan with this key, which `run` runs now if nobody has; it may leave it out, and say why.
+    def take(
+        self, key: str, run: Callable[[], Result | str], *, helps: bool = False, acquire: Acquire = acquired_now
+    ) -> Done | None:
+        """What came of the plan with this key, which `run` runs now if no worker has; it may leave it out, and say why.
 
-        None: somebody else is at it, unless the caller `waits` for that; or has begun it in vain, and the caller only `helps`.
+        None: another worker is at it, and `acquire` did not wait for that; or has begun it in vain, and the caller only `helps`.
         """
         key = f"{_CLAIMS}/{key}"
         begun = self._shared.outcome(key).with_suffix(".begun")
@@ -60,7 +62,7 @@ class Claims:
             return msgspec.json.encode(self._told(run()))
 
         try:
-            done = self._shared.once(key, made, FileLock.acquire if waits else acquired_now)
+            done = self._shared.once(key, made, acquire)
         except Timeout:
             return None
         return msgspec.json.decode(done, type=Done) if done is not None else None
@@ -69,6 +71,16 @@ class Claims:
         """What came of the plan with this key; None if nothing has so far."""
         path = self._shared.outcome(f"{_CLAIMS}/{key}")
         return msgspec.json.decode(path.read_bytes(), type=Done) if path.exists() else None
+
+    def is_under_way(self, key: str, seconds: float = 0.0) -> bool:
+        """Whether a worker is at the plan with this key, and still is after so many seconds."""
+        lock = FileLock(self._shared.outcome(f"{_CLAIMS}/{key}").with_suffix(".lock"), thread_local=False)
+        try:
+            lock.acquire(timeout=seconds)
+        except Timeout:
+            return True
+        lock.release()
+        return False
 
     def result(self, done: Done, plan: Plan) -> Result:
         """The result of which that is kept, with the controller that it was run against; of another plan, if that one was shrunk or

@@ -4,6 +4,7 @@
     shared/manifests/DIGEST.json.gz     a manifest of plans, or what a workload needs, once
     shared/references/DIGEST/           a fault-free run, with the same files as a trial
     shared/once/KEY.json                what came of work that is done once for all workers; KEY.lock is held by who does it
+    shared/wanted/KEY.json              work that a worker will ask for, so that any other does it first
     shared/waits/KEY/NAME.txt           how long what is missing is waited for in each trial, by controller: what its runs showed
     shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
 
@@ -11,6 +12,7 @@ A file comes into being whole or not at all, and what is named by its digest is 
 to a process and goes with it, however it ends.
 """
 
+import contextlib
 import datetime
 import os
 import secrets
@@ -98,6 +100,22 @@ class RunFolder:
         """Where it stands what came of the work with this key."""
         return self._shared / "once" / f"{key}.json"
 
+    def want(self, key: str, data: bytes) -> None:
+        """Let other workers know that the work with this key will be asked for, and how to do it."""
+        write_whole(self._wanted(key), data)
+
+    def withdraw(self, key: str) -> None:
+        """It is not wanted any more."""
+        self._wanted(key).unlink(missing_ok=True)
+
+    def wanted(self) -> Mapping[str, bytes]:
+        """How to do what is wanted and has no outcome yet, by key."""
+        found: dict[str, bytes] = {}
+        for path in (self._shared / "wanted").glob("*.json"):
+            with contextlib.suppress(FileNotFoundError):  # withdrawn just now
+                found |= {} if self.outcome(path.stem).exists() else {path.stem: path.read_bytes()}
+        return found
+
     def keep_trouble(self, of: str, workload: str, trouble: str) -> None:
         """Keep why the fault-free runs of a workload cannot be used; empty: they can. `of`: the controller."""
         write_whole(self._shared / "troubles" / of / f"{workload}.txt", trouble.encode())
@@ -128,6 +146,9 @@ class RunFolder:
         """The folder of the trial of this name, if there is one."""
         folders = (self.path / "trials" / name, *self.path.glob(f"*/trials/{name}")) if name.replace("-", "").isalnum() else ()
         return next((folder for folder in folders if folder.is_dir()), None)
+
+    def _wanted(self, key: str) -> Path:
+        return self._shared / "wanted" / f"{key}.json"
 
     def _manifest(self, name: str) -> Path:
         return self._shared / "manifests" / f"{name}.json.gz"

@@ -41,10 +41,14 @@ class SharedRun(Task):
 
 
 class References:
-    """The runs without faults that the workers of a run share; this worker makes those that it is the first to need."""
+    """The runs without faults that the workers of a run share; this worker makes those that it is the first to need.
+
+    Attributes:
+        worker: the process's part of the run.
+    """
 
     def __init__(self, worker: Worker) -> None:
-        self._worker = worker
+        self.worker = worker
         self._found: dict[str, tuple[History, ...]] = {}
         self._unstable: dict[tuple[str, ...], frozenset[UnstableField]] = {}
 
@@ -56,14 +60,14 @@ class References:
         """The plan, run as often as a reference needs, and not judged; kept for the next time that any worker asks for it.
         Hopeless when nothing that was run so far with its sample can be used; a sweep does not count, because its primaries may be
         in each other's way."""
-        workload, of = self._workload(plan), self._worker.key("troubles", _primary(plan), plan.before)
+        workload, of = self._workload(plan), self.worker.key("troubles", _primary(plan), plan.before)
         if workload not in self._found:
             if not copies_in(plan):
                 self.raise_hopeless(of)
             found = self._repeated(plan)
             trouble = reference_trouble(indexed(found[0], found))
             if not copies_in(plan):
-                self._worker.shared.keep_trouble(of, workload, trouble)
+                self.worker.shared.keep_trouble(of, workload, trouble)
                 self.raise_hopeless(of)
             if trouble:
                 return found
@@ -71,18 +75,22 @@ class References:
         return self._found[workload]
 
     def asked(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
-        """What a plan without harm brings, run so often in this role; kept for the next trial of any worker that asks for it.
+        """What a plan without harm brings, run so often in this role; kept for the next trial of any worker that asks for it."""
+        return tuple(map(self.take, self.runs_for(plan, role, times, lasts=lasts)))
+
+    def runs_for(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> list[SharedRun]:
+        """The runs that `asked` asks for.
 
         One without faults that did not end well is run once more; a woken controller may do badly by itself.
         """
 
         def make() -> bytes:
-            found = self._worker.watch(plan, role=role, lasts=lasts)
+            found = self.worker.watch(plan, role=role, lasts=lasts)
             is_done = plan.faults or ended_well(indexed(found))
-            return (found if is_done else self._worker.watch(plan, role=role, lasts=lasts)).digest.encode()
+            return (found if is_done else self.worker.watch(plan, role=role, lasts=lasts)).digest.encode()
 
-        key = self._worker.key(role, plan.steps, plan.faults, plan.settle, lasts, plan.before)
-        return tuple(self.take(SharedRun(f"{key}-{number}", make, plan)) for number in range(times))
+        key = self.worker.key(role, plan.steps, plan.faults, plan.settle, lasts, plan.before)
+        return [SharedRun(f"{key}-{number}", make, plan) for number in range(times)]
 
     def runs_of(self, plan: Plan, attempt: int = 1) -> list[SharedRun]:
         """The fault-free runs that `repeat` asks for; each goes by the steps that an earlier run had in common with it."""
@@ -94,29 +102,29 @@ class References:
         def made() -> bytes:
             return make(plan).digest.encode()
 
-        return SharedRun(self._worker.key(kind, plan), made, plan)
+        return SharedRun(self.worker.key(kind, plan), made, plan)
 
     def take(self, run: SharedRun) -> History:
         """The run, made now or by whoever was first."""
-        read = self._worker.shared.reference(self._worker.done(run).decode())  # in a file, secrets are masked
+        read = self.worker.shared.reference(self.worker.done(run).decode())  # in a file, secrets are masked
         return replace(read, header=msgspec.structs.replace(read.header, plan=run.plan))
 
     def unstable(self) -> tuple[UnstableField, ...]:
         """The fields that fault-free runs of this controller, in this company, do not agree on, whatever their workload and whoever
         ran them."""
         groups: dict[bytes, list[str]] = defaultdict(list)
-        subject = masked_subject(self._worker.options.subject)
-        for name, plan in self._worker.shared.references().items():
-            if plan.controller == subject and plan.companions == self._worker.options.companions and is_harmless(plan):
+        subject = masked_subject(self.worker.options.subject)
+        for name, plan in self.worker.shared.references().items():
+            if plan.controller == subject and plan.companions == self.worker.options.companions and is_harmless(plan):
                 groups[msgspec.json.encode((plan.steps, plan.faults, plan.before), order="sorted")].append(name)
         for names in map(tuple, groups.values()):
             if names not in self._unstable:
-                self._unstable[names] = unstable_fields([self._worker.shared.reference(name) for name in names])
+                self._unstable[names] = unstable_fields([self.worker.shared.reference(name) for name in names])
         return pooled(self._unstable[tuple(names)] for names in groups.values())
 
     def raise_hopeless(self, of: str) -> None:
         """Hopeless when all workloads of a sample that were run without any fault so far, and these are some, cannot be used."""
-        troubles = self._worker.shared.troubles(of)
+        troubles = self.worker.shared.troubles(of)
         if len(troubles) < _HOPELESS or not all(troubles):
             return
         told = "".join(f"\n  - {each}" for each in dict.fromkeys(troubles))
@@ -133,7 +141,7 @@ class References:
         left = 2
         for attempt in itertools.count(1):
             runs = self.runs_of(plan, attempt)
-            left -= not all(self._worker.shared.outcome(each.key).exists() for each in runs)
+            left -= not all(self.worker.shared.outcome(each.key).exists() for each in runs)
             found = tuple(map(self.take, runs))
             is_silent = attempt == 1 and any(indexed(each).idle for each in found)  # or the life was ruined
             is_usable = not is_silent and not reference_trouble(indexed(found[0], found))
@@ -146,7 +154,7 @@ class References:
         plan = msgspec.structs.replace(plan, fresh=plan.fresh or attempt > 1)
 
         def make() -> bytes:
-            found = self._worker.watch(plan, goals=self._goals(plan, attempt))
+            found = self.worker.watch(plan, goals=self._goals(plan, attempt))
             if ended_well(indexed(found)):
                 self._keep_ends(plan, attempt, found)
             return found.digest.encode()
@@ -157,15 +165,15 @@ class References:
         """What an earlier run came to whose first steps are this plan's, as many of them as there are; None if there was none. What
         is tried again goes by what was tried again."""
         for number in range(len(plan.steps), 0, -1):
-            known = self._worker.shared.outcome(self._first_steps(plan, number, attempt))
+            known = self.worker.shared.outcome(self._first_steps(plan, number, attempt))
             if known.exists():
-                return patience.Goals([self._worker.shared.reference(known.read_text())], plan, self.unstable(), until=number)
+                return patience.Goals([self.worker.shared.reference(known.read_text())], plan, self.unstable(), until=number)
         return None
 
     def _keep_ends(self, plan: Plan, attempt: int, found: History) -> None:
         """Let what a run came to, step by step, be known to others that begin with the same steps."""
         for number in range(1, len(plan.steps) + 1):
-            known = self._worker.shared.outcome(self._first_steps(plan, number, attempt))
+            known = self.worker.shared.outcome(self._first_steps(plan, number, attempt))
             if not known.exists():
                 write_whole(known, found.digest.encode())
 
@@ -175,7 +183,7 @@ class References:
     def _workload(self, plan: Plan, kind: str = "references") -> str:
         # whatever they were, it settled; and a reference begins no new life
         paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0, begins_seconds=0.0)
-        return self._worker.key(kind, plan.steps, paces, plan.before)
+        return self.worker.key(kind, plan.steps, paces, plan.before)
 
 
 def _primary(plan: Plan) -> str:

@@ -1,5 +1,6 @@
 """Trials: a plan is run beside its references and judged, and run again when there is a finding. Each has a folder of its own."""
 
+import contextlib
 import itertools
 import time
 from collections.abc import Callable, Sequence
@@ -28,14 +29,13 @@ from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted,
 from staleproof.assess.trial.references import REFERENCES, References
 from staleproof.assess.trial.result import Result, confirmed, failures, is_undecided, unconfirmed
 from staleproof.assess.trial.suspects import SUSPECT, in_words, is_in_doubt, suspects, without_suspects
+from staleproof.assess.trial.wanted import WantedRuns
 from staleproof.checks.catalog import waits
 from staleproof.checks.ends.healing import healed, usual_seconds
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history.history import History, sealed
-from staleproof.core.operator.companion import ALWAYS
-from staleproof.core.operator.prerequisite import with_payloads, without_payload
 from staleproof.core.plan.plan import Plan
 from staleproof.core.times import HEALS_FACTOR, HEALS_SECONDS
 from staleproof.draw.sweep import alone, copies_in, mentioned, without
@@ -52,27 +52,35 @@ _TRIALS = "trials"
 @dataclass(frozen=True, slots=True)
 class _Judged:
     """A trial with what it was compared with, what it shows, and how often its findings came back. `is_cut`: there was no time to
-    compare it with more, or to run it again. `healed_by`: what healed the controller in the end, when it was run again."""
+    compare it with more, or to run it again. `healed_by`: what healed the controller in the end, when it was run again. `hasty`:
+    the trial whose place it took, because this one waited long."""
 
     history: History
     verdicts: tuple[Verdict, ...]
     reproduced: tuple[int, int] = (0, 0)
     is_cut: bool = False
     healed_by: str = ""
+    hasty: History | None = None
 
 
 class Session(Worker):
-    """A worker that judges what it runs. `references`: what it compares trials with."""
+    """A worker that judges what it runs.
+
+    Attributes:
+        references: what it compares trials with.
+        wanted: what other workers make for it, and it for them.
+    """
 
     def __init__(self, options: SessionOptions, progress: Progress | None = None, *, folder: Path | None = None) -> None:
         super().__init__(options, progress, folder=folder)
         self.references = References(self)
+        self.wanted = WantedRuns(self.references)
         self._numbers = itertools.count(1)
         self._is_spoilt = False
 
     def fails(self, plan: Plan, slugs: frozenset[str], times: int) -> bool:
         """Whether one of these requirements is violated each time that the plan is run, as far as its references alone tell."""
-        plan = self._completed(plan)
+        plan = self.completed(plan)
         self._begin_soundly()
         references = self.references.of(plan)
         folder = self.run.folder / _TRIALS / self.named(next(self._numbers))
@@ -98,7 +106,7 @@ class Session(Worker):
             Undoable: a step of its workload cannot be done, even without faults, or the API server does not accept it.
         """
         try:
-            return self._trial(self._completed(plan), self.options.reruns if reruns is None else reruns)
+            return self._trial(self.completed(plan), self.options.reruns if reruns is None else reruns)
         except Refused as err:
             left = without(plan, mentioned(copies_in(plan), str(err)))
             if left is None:
@@ -199,7 +207,7 @@ class Session(Worker):
                 told = replace(told, is_cut=bool(failures(told.verdicts)))
         if not told.is_cut and failures(told.verdicts):
             try:
-                return self._reproduced(plan, told.history, folder, reruns)
+                return self._reproduced(plan, told, folder, reruns)
             except OutOfTime:
                 told = replace(told, is_cut=True)
         if told.is_cut and not failures(told.verdicts):
@@ -225,7 +233,7 @@ class Session(Worker):
         for number in itertools.count(1):
             answer = msgspec.json.decode(self.once("patience", (sorted(causes), number), wait), type=Waited)
             if asked:
-                return asked[0]
+                return replace(asked[0], hasty=told.history)
             if answer.in_vain:
                 break
         known = replace(told, history=waited(told.history, answer.seconds))
@@ -253,11 +261,18 @@ class Session(Worker):
     def _compared(self, plan: Plan, history: History, folder: Path) -> "_Judged":
         """The trial, judged, with as many more references as explain what it differs in, if any do, and there is time for."""
         told = _Judged(history, judge(history))
+        if not differs(told.history, told.verdicts):
+            return told
+        with self.wanted.announced(plan, history) if failures(told.verdicts) else contextlib.nullcontext():
+            return self._explained(plan, told, folder)
+
+    def _explained(self, plan: Plan, told: "_Judged", folder: Path) -> "_Judged":
+        """The trial beside the answers to one question after the other, as long as it differs."""
         for question in questions(self.references.asked, plan):
             if not differs(told.history, told.verdicts):
                 break
             try:
-                self.need(usual_seconds(indexed(history)))
+                self.need(usual_seconds(indexed(told.history)))
                 references = question(told.history)
             except OutOfTime:
                 return replace(told, is_cut=True)
@@ -265,39 +280,19 @@ class Session(Worker):
                 told = self._judged_against(references, told, folder)
         return told
 
-    def _completed(self, plan: Plan) -> Plan:
-        """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too, and those that
-        every cluster has."""
-        self.accompany((*ALWAYS, *plan.companions))
-        self.keep_name(*plan.kept_names)
-        self.make_own(plan.own_hosts)
-        mine = self.options
-        manifests = plan.manifests or mine.manifests
-        before = with_payloads(plan.before, mine.before) or mine.before
-        if lacking := without_payload(before):
-            self.note("placeholders", ", ".join(lacking))  # of these Secrets nobody has the payload
-        return msgspec.structs.replace(
-            plan,
-            controller=mine.subject,
-            manifests=manifests,
-            before=before,
-            companions=mine.companions,
-            kept_names=mine.kept_names,
-            own_hosts=mine.own_hosts,
-        )
-
-    def _reproduced(self, plan: Plan, history: History, folder: Path, times: int) -> "_Judged":
-        """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same."""
-        runs: list[History] = []
-        healed: list[str] = []
+    def _reproduced(self, plan: Plan, told: "_Judged", folder: Path, times: int) -> "_Judged":
+        """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same. The trial whose
+        place it took counts as one of them."""
+        history, healed = told.history, list[str]()
+        runs = [(folder / IN_HASTE, told.hasty)] if told.hasty is not None and times > 1 else []
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             for number in range(len(runs) + 1, times + 1):
                 self.need(usual_seconds(indexed(history)))
-                asked = None if runs else healed.append
-                runs.append(self._run(plan, history.harmless, folder / f"rerun-{number}", anew=True, healed_by=asked))
-            known = [waited(each, history.header.waited) for each in runs]
-            return [judge(self._against(history.references, each, folder / f"rerun-{n}")) for n, each in enumerate(known, 1)]
+                where, asked = folder / f"rerun-{number}", None if healed else healed.append
+                runs.append((where, self._run(plan, history.harmless, where, anew=True, healed_by=asked)))
+            known = [(where, waited(each, history.header.waited)) for where, each in runs]
+            return [judge(self._against(history.references, each, where)) for where, each in known]
 
         verdicts, again = judge(history), rerun(times)
         if is_undecided(verdicts, again):

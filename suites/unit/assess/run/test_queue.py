@@ -1,6 +1,7 @@
 """The queue of a run's plans, with trials that take no cluster and no time."""
 
 import math
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -153,6 +154,47 @@ def test_an_error_in_a_plan_of_another_test_is_left_to_that_test(tmp_path: Path,
     came = [worker.come(made, name) for name in "ab"]
     assert worker.began == ["b0", "a0", "b0"]
     assert ([len(each.results) for each in came], len(worker.errors)) == ([1, 1], 1)
+
+
+def test_what_another_worker_waits_for_comes_before_the_next_plan(tmp_path: Path) -> None:
+    wanted = ["comparison", "another"]
+    worker = Worker(tmp_path, {"a": [(2,), (1,)]})
+
+    def assist() -> bool:
+        worker.began += (made := wanted[:1])
+        del wanted[:1]
+        return bool(made)
+
+    worker.come(worker.queue(assist=assist), "a")
+    assert worker.began == ["comparison", "another", "a0", "a1"]
+
+
+@pytest.mark.io
+def test_a_worker_without_a_plan_assists_until_the_others_are_done(tmp_path: Path) -> None:
+    owner, helper = (Worker(tmp_path, {"a": [(1,)], "b": []}) for _ in range(2))
+    begun, wanted, is_made = threading.Event(), threading.Event(), threading.Event()
+
+    def runs(title: str) -> None:
+        begun.set()
+        wanted.set()
+        assert is_made.wait(60)
+
+    def assist() -> bool:
+        if not wanted.is_set():
+            return False
+        wanted.clear()
+        is_made.set()
+        return True
+
+    owner.meanwhile = runs
+    thread = threading.Thread(target=lambda: owner.come(owner.queue(has_peers=True), "a"))
+    thread.start()
+    assert begun.wait(60)
+    made = helper.queue(has_peers=True, assist=assist)
+    helper.come(made, "b")
+    made.help()
+    thread.join()
+    assert (owner.began, helper.began, helper.reported) == (["a0"], [], [])
 
 
 # --- what is left out

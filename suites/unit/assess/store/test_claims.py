@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from msgspec import structs
 
 from staleproof.assess.store.claims import Claims, Done
@@ -117,7 +118,7 @@ def test_a_plan_of_a_process_that_dies_is_taken_over(run_folder: Path, guilty: R
         assert Claims(run_folder).take("key", never) is None
         other.stdin.write("\n")
         other.stdin.flush()
-        done = Claims(run_folder).take("key", lambda: guilty, waits=True)
+        done = Claims(run_folder).take("key", lambda: guilty, acquire=FileLock.acquire)
     assert done is not None
     assert done.name == guilty.name
 

@@ -1,0 +1,109 @@
+"""Runs for comparison that a worker announces are made by others, under the key by which the first asks for them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from msgspec import structs
+
+from staleproof.assess.learn.patience import Goals
+from staleproof.assess.run.worker import SessionOptions, Worker
+from staleproof.assess.store.run_folder import HISTORY, write_whole
+from staleproof.assess.trial.comparison import AGREEING, fresh
+from staleproof.assess.trial.references import References
+from staleproof.assess.trial.wanted import WantedRuns
+from staleproof.core.fault import HideOwnWrite
+from staleproof.core.history.history import History, HistoryRole, sealed
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.plan import Plan, Subject
+from staleproof.errors import UsageError
+
+from ...checks.script import Script, reference
+
+SECRET: Manifest = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "password"}, "data": {"password": "aHVudGVyMg=="}}
+
+
+def pair(script: Script) -> History:
+    return script.pair().idle(1).step(2, "touch").applied("w").creates("w-2").idle(2).ends()
+
+
+class Peer(Worker):
+    """A worker of a run whose fault-free runs take no cluster. `made`: in which roles, and what they needed; `fails`: none can."""
+
+    def __init__(self, folder: Path, name: str, *, before: Sequence[Manifest] = (), fails: bool = False) -> None:
+        subject = Subject(command=("./bin/manager",))
+        super().__init__(SessionOptions(subject=subject, worker=name, run_secret="run", before=tuple(before)), folder=folder)
+        self.made: list[tuple[HistoryRole, tuple[Manifest, ...]]] = []
+        self.fails = fails
+        self.wanted = WantedRuns(References(self))
+
+    def acquire(self, lock: FileLock) -> None:
+        lock.acquire()
+
+    def note(self, name: str, text: str) -> None:
+        """There is no environment to say it of."""
+
+    def watch(
+        self, plan: Plan, *, role: HistoryRole = "reference", lasts: Sequence[float] = (), goals: Goals | None = None
+    ) -> History:
+        if self.fails:
+            raise UsageError("the API server refuses it")
+        self.made.append((role, plan.before))
+        script = reference(len(self.made), role)
+        script.plan = self.shared.keep_manifests(plan)
+        history, data = sealed(pair(script))
+        folder = self.shared.reference_under_way(self.named(len(self.made)))
+        write_whole(folder / HISTORY, data)
+        self.shared.keep_reference(folder, history)
+        return history
+
+
+def trial(plan: Plan) -> tuple[Plan, History]:
+    """The plan with a fault, and what came of it."""
+    script = Script(HideOwnWrite(resource="configmaps"))
+    script.plan = structs.replace(plan, faults=script.plan.faults)
+    return script.plan, pair(script)
+
+
+PLAN = Script().plan
+
+
+def test_a_peer_makes_what_is_asked_for_first_and_it_is_made_once(tmp_path: Path) -> None:
+    asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1")
+    plan, history = trial(PLAN)
+    with asks.wanted.announced(plan, history):
+        while peer.wanted.make_one():
+            pass
+        assert [role for role, _ in peer.made] == ["paced", "final", *["reference"] * AGREEING]
+        found = References(asks).asked(fresh(plan), "reference", AGREEING)
+    assert (len(found), asks.made) == (AGREEING, [])
+
+
+def test_what_is_not_wanted_any_more_is_not_made(tmp_path: Path) -> None:
+    asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1")
+    plan, history = trial(PLAN)
+    with asks.wanted.announced(plan, history):
+        assert peer.wanted.make_one()
+    assert not peer.wanted.make_one()
+    assert len(peer.made) == 1
+
+
+def test_a_peer_gives_up_what_it_cannot_make_and_leaves_it_to_the_worker_that_asks(tmp_path: Path) -> None:
+    asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1", fails=True)
+    plan, history = trial(PLAN)
+    with asks.wanted.announced(plan, history):
+        assert not peer.wanted.make_one()
+        assert References(asks).asked(fresh(plan), "reference")
+
+
+@pytest.mark.parametrize("known", [(SECRET,), ()], ids=["known", "unknown"])
+def test_a_payload_is_in_no_file_and_a_peer_without_it_makes_nothing(known: tuple[Manifest, ...], tmp_path: Path) -> None:
+    asks, peer = Peer(tmp_path, "gw0", before=[SECRET]), Peer(tmp_path, "gw1", before=known)
+    plan, history = trial(structs.replace(PLAN, before=(SECRET,)))
+    with asks.wanted.announced(plan, history):
+        assert peer.wanted.make_one() is bool(known)
+        files = [path.read_bytes() for path in tmp_path.rglob("*.json")]
+        assert files
+        assert not any(b"aHVudGVyMg" in data for data in files)
+    assert [before for _, before in peer.made] == ([known] if known else [])

@@ -19,6 +19,9 @@ What a create repeats is work that was done before: where no more were created i
 only what was made alike can have been repeated. A controller that makes a new child for each state of its primary, and removes the
 old one when it is shown the new, has more of them alive meanwhile.
 
+Of a ControllerRevision, an immutable copy of an owner's state, none is deleted too many while another one of that owner holds the
+same state under another number (`history.FindEqualRevisions`, pkg/controller/history/controller_history.go).
+
 An excess alone is no finding: a row of the catalogue says what the controller had not been shown, and whether that explains it.
 """
 
@@ -31,6 +34,7 @@ from typing import NamedTuple
 from staleproof.checks.but_for import in_calm, is_compared
 from staleproof.checks.deeds.children import ChildDeed, child_deeds, end_of_step, was_cut_short
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.revisions import is_kept_as_another
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.plan.manifest import content_of
@@ -83,7 +87,8 @@ def surplus(trial: Trial) -> Sequence[Surplus]:
     counts and is not judged."""
     if not is_compared(trial):
         return ()
-    judged = (deed for deed in child_deeds(trial) if deed.request.asked.verb != "deletecollection")
+    deeds = (deed for deed in child_deeds(trial) if deed.request.asked.verb != "deletecollection")
+    judged = (deed for deed in deeds if deed.verb == "create" or not is_kept_as_another(trial, deed.child, before=deed.asked))
     found = (_beyond(trial, deed) for deed in judged)
     return sorted((each for each in found if each is not None), key=lambda each: each.deed.asked)
 

@@ -18,6 +18,7 @@ from .script import HOLD, WIDGETS, Script, beside, losing
 
 Workload = Callable[[Script], Script]
 PODS = Role("Widget/w", "pods", "w-")
+REVISIONS = "controllerrevisions.apps"
 JOBS = Role("", "jobs", "x")
 
 
@@ -114,6 +115,14 @@ def in_step_3() -> Script:
     return begun(Script(HOLD)).idle(1).step(2, "scale").applied("w", spec=2).idle(2).step(3, "touch").deletes("w-c")
 
 
+def kept(script: Script, *more: object) -> Script:
+    """Its state in the first step, and one in the second."""
+    script.step(1, "apply").applied("w", spec=1).creates("w-1", resource=REVISIONS, generated="", data={"of": 1})
+    for number, data in enumerate(more, 2):
+        script.creates(f"w-{number}", resource=REVISIONS, generated="", data={"of": data})
+    return script.idle(1)
+
+
 DELETES = {
     "below what was kept and beyond what was deleted": (shrunk(Script(HOLD)).deletes("w-b"), shrunk, [("w-b", 1, 2)]),
     "the same deletes in a later step are only late": (in_step_3(), shrunk, []),
@@ -124,6 +133,12 @@ DELETES = {
     ),
     "one that deletes before it creates has deleted no more": (rolled(Script(HOLD)), rolled, []),
     "what was never there cannot be deleted too much": (applied(Script(HOLD), "w-a").deletes("w-a"), shrunk, []),
+    "the same state is kept under another number": (kept(Script(HOLD), 1).deletes("w-1", resource=REVISIONS), kept, []),
+    "another state is no copy of it": (
+        kept(Script(HOLD), 2).deletes("w-1", resource=REVISIONS),
+        kept,
+        [("w-1", 0, 1)],
+    ),
     "others' deletes are theirs": (shrunk(Script(HOLD)).removed("w-b"), shrunk, []),
     "what a reference had not finished proves nothing": (begun(Script(HOLD)).deletes("w-c"), busy, []),
     "a deletecollection counts and is not judged": (shrunk(Script(HOLD)).deletes_all(), shrunk, []),

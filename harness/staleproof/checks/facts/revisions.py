@@ -13,6 +13,8 @@ A StatefulSet leaves the PersistentVolumeClaims of the pods that it no longer ha
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.trial import Trial
 from staleproof.core.operator.ownership import owner_of
 from staleproof.core.plan.manifest import Manifest
 
@@ -71,6 +73,19 @@ def without_past_claims(objects: Sequence[tuple[str, Manifest]], own: Collection
         return is_left and metadata["uid"] not in own
 
     return [(resource, obj) for resource, obj in objects if not is_past(resource, obj)]
+
+
+def is_kept_as_another(trial: Trial, revision: Incarnation, *, before: int) -> bool:
+    """Whether it is a ControllerRevision, and another one of the same owner, live at this position, holds the same state."""
+    if revision.resource != _CONTROLLER_REVISIONS or not revision.owner_uid:
+        return False
+    others = (each for each in object_history(trial).objects.values() if each.uid != revision.uid and each.is_live(before=before))
+    kept = (each for each in others if (each.resource, each.owner_uid) == (revision.resource, revision.owner_uid))
+    return any(_state(each) == _state(revision) for each in kept)
+
+
+def _state(revision: Incarnation) -> object:
+    return revision.last.entry.object.get("data")
 
 
 def unnumbered(resource: str, flat: Mapping[str, object]) -> dict[str, object]:

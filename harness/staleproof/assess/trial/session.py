@@ -139,15 +139,17 @@ class Session(Worker):
         the sweep shows of all. Where the time is over, or one cannot be run, its suspicion stays open."""
         doubted: list[Result] = []
         is_open = False
-        for name in suspects(sweep):
-            try:
-                result = self._trial(alone(sweep.plan, name), reruns)
-            except (Undoable, Refused, OutOfTime):
-                is_open = True
-                continue
-            if result.failures:
-                return replace(result, again=SUSPECT)
-            doubted += [result] if is_in_doubt(result) else []
+        plans = [alone(sweep.plan, name) for name in suspects(sweep)]
+        with self.wanted.references(plans):
+            for each in plans:
+                try:
+                    result = self._trial(each, reruns)
+                except (Undoable, Refused, OutOfTime):
+                    is_open = True
+                    continue
+                if result.failures:
+                    return replace(result, again=SUSPECT)
+                doubted += [result] if is_in_doubt(result) else []
         if doubted:
             return replace(doubted[0], again=SUSPECT)
         if is_open:
@@ -263,7 +265,7 @@ class Session(Worker):
         told = _Judged(history, judge(history))
         if not differs(told.history, told.verdicts):
             return told
-        with self.wanted.announced(plan, history) if failures(told.verdicts) else contextlib.nullcontext():
+        with self.wanted.comparisons(plan, history) if failures(told.verdicts) else contextlib.nullcontext():
             return self._explained(plan, told, folder)
 
     def _explained(self, plan: Plan, told: "_Judged", folder: Path) -> "_Judged":

@@ -6,15 +6,14 @@ whichever worker comes first; what is not wanted any more, because an earlier an
 """
 
 import contextlib
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 from filelock import Timeout
 
 from staleproof.assess.store.run_folder import acquired_now
 from staleproof.assess.trial.comparison import questions
-from staleproof.assess.trial.references import References
+from staleproof.assess.trial.references import References, SharedRun
 from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import decode as decode_plan
@@ -23,11 +22,18 @@ from staleproof.errors import OutOfTime, UsageError
 
 
 class WantedRun(msgspec.Struct, frozen=True):
-    """As a run folder has it. `rank`: when it will be asked for, among those that are announced together; `number`: how
-    many of its kind come before it."""
+    """As a run folder has it.
+
+    Attributes:
+        rank: when it will be asked for, among those that are announced together.
+        role: of a run for comparison (`References.runs_for`); None: it is one of a trial's own references (`References.runs_of`).
+        number: how many of its kind come before it.
+        lasts: see `Worker.watch`.
+        plan: as it is written.
+    """
 
     rank: int
-    role: HistoryRole
+    role: HistoryRole | None
     number: int
     lasts: tuple[float, ...]
     plan: msgspec.Raw
@@ -41,26 +47,25 @@ class WantedRuns:
         self._in_vain: set[str] = set()
 
     @contextlib.contextmanager
-    def announced(self, trial: Plan, history: History) -> Iterator[None]:
+    def comparisons(self, trial: Plan, history: History) -> Iterator[None]:
         """Let other workers make what the trial of this plan may have to be compared with, for as long as this lasts."""
-        keys: list[str] = []
-        ranks = itertools.count()
+        with self._announcing() as announce:
 
-        def announce(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
-            written = self._worker.shared.keep_manifests(plan)
-            for number, run in enumerate(self._references.runs_for(plan, role, times, lasts=lasts)):
-                wanted = WantedRun(next(ranks), role, number, tuple(lasts), msgspec.Raw(encode_plan(written)))
-                self._worker.shared.want(run.key, msgspec.json.encode(wanted))
-                keys.append(run.key)
-            return ()
+            def asked(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
+                announce(plan, role, self._references.runs_for(plan, role, times, lasts=lasts), lasts)
+                return ()
 
-        try:
-            for question in questions(announce, trial):
+            for question in questions(asked, trial):
                 question(history)
             yield
-        finally:
-            for key in keys:
-                self._worker.shared.withdraw(key)
+
+    @contextlib.contextmanager
+    def references(self, trials: Iterable[Plan]) -> Iterator[None]:
+        """Let other workers make the references of trials that this worker is about to run."""
+        with self._announcing() as announce:
+            for each in trials:
+                announce(each.reference, None, self._references.runs_of(each.reference), ())
+            yield
 
     def make_one(self) -> bool:
         """Make the run that will be asked for first, of those that no worker is at; whether there was one."""
@@ -76,10 +81,32 @@ class WantedRuns:
             self._in_vain.add(key)
         return False
 
+    @contextlib.contextmanager
+    def _announcing(self) -> Iterator[Callable[[Plan, HistoryRole | None, Sequence[SharedRun], Sequence[float]], None]]:
+        """Announces runs of a plan, which are withdrawn in the end."""
+        keys: list[str] = []
+
+        def announce(plan: Plan, role: HistoryRole | None, runs: Sequence[SharedRun], lasts: Sequence[float]) -> None:
+            written = msgspec.Raw(encode_plan(self._worker.shared.keep_manifests(plan)))
+            for number, run in enumerate(runs):
+                wanted = WantedRun(len(keys), role, number, tuple(lasts), written)
+                self._worker.shared.want(run.key, msgspec.json.encode(wanted))
+                keys.append(run.key)
+
+        try:
+            yield announce
+        finally:
+            for key in keys:
+                self._worker.shared.withdraw(key)
+
     def _is_made(self, key: str, wanted: WantedRun) -> bool:
         """Whether this worker has made it; False when it would be another run here, as with a Secret that no file has."""
         plan = self._worker.completed(self._worker.shared.whole(decode_plan(wanted.plan)))
-        run = self._references.runs_for(plan, wanted.role, wanted.number + 1, lasts=wanted.lasts)[wanted.number]
+        if wanted.role is None:
+            runs = self._references.runs_of(plan)
+        else:
+            runs = self._references.runs_for(plan, wanted.role, wanted.number + 1, lasts=wanted.lasts)
+        run = runs[wanted.number]
         if run.key != key:
             return False
         self._worker.shared.once(key, run.make, acquired_now)

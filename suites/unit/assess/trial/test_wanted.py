@@ -9,14 +9,14 @@ from msgspec import structs
 
 from staleproof.assess.learn.patience import Goals
 from staleproof.assess.run.worker import SessionOptions, Worker
-from staleproof.assess.store.run_folder import HISTORY, write_whole
+from staleproof.assess.store.run_folder import HISTORY, PLAN, write_whole
 from staleproof.assess.trial.comparison import AGREEING, fresh
-from staleproof.assess.trial.references import References
+from staleproof.assess.trial.references import REFERENCES, References
 from staleproof.assess.trial.wanted import WantedRuns
 from staleproof.core.fault import HideOwnWrite
 from staleproof.core.history.history import History, HistoryRole, sealed
 from staleproof.core.plan.manifest import Manifest
-from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.plan.plan import Plan, Subject, encode
 from staleproof.errors import UsageError
 
 from ...checks.script import Script, reference
@@ -55,6 +55,7 @@ class Peer(Worker):
         history, data = sealed(pair(script))
         folder = self.shared.reference_under_way(self.named(len(self.made)))
         write_whole(folder / HISTORY, data)
+        write_whole(folder / PLAN, encode(script.plan))
         self.shared.keep_reference(folder, history)
         return history
 
@@ -66,13 +67,13 @@ def trial(plan: Plan) -> tuple[Plan, History]:
     return script.plan, pair(script)
 
 
-PLAN = Script().plan
+WORKLOAD = Script().plan
 
 
 def test_a_peer_makes_what_is_asked_for_first_and_it_is_made_once(tmp_path: Path) -> None:
     asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1")
-    plan, history = trial(PLAN)
-    with asks.wanted.announced(plan, history):
+    plan, history = trial(WORKLOAD)
+    with asks.wanted.comparisons(plan, history):
         while peer.wanted.make_one():
             pass
         assert [role for role, _ in peer.made] == ["paced", "final", *["reference"] * AGREEING]
@@ -80,10 +81,20 @@ def test_a_peer_makes_what_is_asked_for_first_and_it_is_made_once(tmp_path: Path
     assert (len(found), asks.made) == (AGREEING, [])
 
 
+def test_the_references_of_trials_that_a_worker_is_about_to_run_are_made_by_a_peer(tmp_path: Path) -> None:
+    asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1")
+    plan, _ = trial(WORKLOAD)
+    with asks.wanted.references([plan]):
+        while peer.wanted.make_one():
+            pass
+    assert len(References(asks).of(plan)) == REFERENCES
+    assert ([role for role, _ in peer.made], asks.made) == (["reference"] * REFERENCES, [])
+
+
 def test_what_is_not_wanted_any_more_is_not_made(tmp_path: Path) -> None:
     asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1")
-    plan, history = trial(PLAN)
-    with asks.wanted.announced(plan, history):
+    plan, history = trial(WORKLOAD)
+    with asks.wanted.comparisons(plan, history):
         assert peer.wanted.make_one()
     assert not peer.wanted.make_one()
     assert len(peer.made) == 1
@@ -91,8 +102,8 @@ def test_what_is_not_wanted_any_more_is_not_made(tmp_path: Path) -> None:
 
 def test_a_peer_gives_up_what_it_cannot_make_and_leaves_it_to_the_worker_that_asks(tmp_path: Path) -> None:
     asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1", fails=True)
-    plan, history = trial(PLAN)
-    with asks.wanted.announced(plan, history):
+    plan, history = trial(WORKLOAD)
+    with asks.wanted.comparisons(plan, history):
         assert not peer.wanted.make_one()
         assert References(asks).asked(fresh(plan), "reference")
 
@@ -100,8 +111,8 @@ def test_a_peer_gives_up_what_it_cannot_make_and_leaves_it_to_the_worker_that_as
 @pytest.mark.parametrize("known", [(SECRET,), ()], ids=["known", "unknown"])
 def test_a_payload_is_in_no_file_and_a_peer_without_it_makes_nothing(known: tuple[Manifest, ...], tmp_path: Path) -> None:
     asks, peer = Peer(tmp_path, "gw0", before=[SECRET]), Peer(tmp_path, "gw1", before=known)
-    plan, history = trial(structs.replace(PLAN, before=(SECRET,)))
-    with asks.wanted.announced(plan, history):
+    plan, history = trial(structs.replace(WORKLOAD, before=(SECRET,)))
+    with asks.wanted.comparisons(plan, history):
         assert peer.wanted.make_one() is bool(known)
         files = [path.read_bytes() for path in tmp_path.rglob("*.json")]
         assert files

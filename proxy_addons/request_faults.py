@@ -73,8 +73,10 @@ class RequestFaults:
                 await self._cut(flow, exchange, fault)
             case FromPast(step):
                 await self._answer_from_past(self._state.schedule.revision_at(step), flow, exchange, fault)
-            case Competition(edit):
+            case Competition(edit, then_seconds):
                 await self._compete(edit, flow, exchange, fault)
+                if then_seconds:
+                    await self._wait(then_seconds, flow, exchange, fault)
 
     def _expire(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
         """Answer 410 if the history that the client wants to resume from is gone: by HTTP, or let the relay do it by an event."""
@@ -142,7 +144,7 @@ class RequestFaults:
             self._fired(exchange, fault)
 
     async def _compete(self, edit: Mapping[str, Any], flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef) -> None:
-        """Let another user write first; then the controller's request goes on."""
+        """Let another user write before the controller's request goes on, or before its answer does."""
         state, asked = self._state, flow.request
         content_type = asked.headers.get("content-type", "")
         rival = rival_of(exchange.request, asked.path, content_type, readable(asked), exchange.number, edit)
@@ -168,6 +170,7 @@ class RequestFaults:
                 uid=answer.uid,
                 revision=answer.revision,
                 fault=number,
+                executed=flow.response is not None,
             )
         )
         self._fired(exchange, fault)

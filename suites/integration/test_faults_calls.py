@@ -6,10 +6,11 @@ import pytest
 
 from staleproof.core.fault import Kill, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.calls import Code
-from staleproof.core.history.entry import Answered, Asked, Committed, Delivered, FaultFired, Refused, Resumed, Stalled
+from staleproof.core.history.entry import Answered, Asked, Committed, Competed, Delivered, FaultFired, Refused, Resumed, Stalled
 
 from .proxy_client import JSON, MERGE, is_reset, until
 from .proxy_stage import DEPLOYMENT_SPEC, ProxyStage, named
+from .stage import revision_of
 
 DEPLOYMENTS = "deployments.apps"
 
@@ -127,6 +128,26 @@ async def test_the_watch_event_overtakes_a_slow_answer(stage: ProxyStage) -> Non
     assert kinds[:2] == [Asked, Delivered]
     assert [entry.name for entry in stage.of(Answered)] == ["other", "sample"]
     assert stage.of(Answered)[0].at - stage.of(Asked)[1].at >= 0.4
+
+
+async def test_an_answer_is_older_than_what_the_watch_has_shown(stage: ProxyStage) -> None:
+    await stage.create("sample", data={"a": "b"})
+    watch, client = await stage.watch(), await stage.connection()
+    _, found = await client.call("GET", f"{stage.path}/sample")
+    await stage.play(SlowAnswer(resource="configmaps", verb="update", by_seconds=3600, outdated=True))
+    asking = stage.group.create_task(client.call("PUT", f"{stage.path}/sample", found | {"data": {"mine": "1"}}))
+    await watch.until(2)  # its own update, and somebody else's
+    assert not asking.done()
+    assert await stage.healed() == ["0 fired"]
+    status, told = await asking
+    assert (status, told["data"]) == (200, {"mine": "1"})
+    truth = await stage.stored("sample")
+    assert truth is not None
+    assert int(revision_of(truth)) > int(revision_of(told))
+    assert truth["data"] == told["data"], "whoever wrote next has changed nothing"
+    (competed,) = stage.of(Competed)
+    assert (competed.executed, competed.revision) == (True, int(revision_of(truth)))
+    assert (await client.call("PUT", f"{stage.path}/sample", told | {"data": {"mine": "2"}}))[0] == 409
 
 
 async def test_a_slow_request_is_executed_later(stage: ProxyStage) -> None:

@@ -11,7 +11,7 @@ from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.step import Heartbeat, Rest
 from staleproof.core.times import OUTAGE_SECONDS, SLOW_ANSWER_SECONDS
 from staleproof.core.wording import part_of
-from staleproof.draw.canonical import appear, life, outage, own_updates, patient
+from staleproof.draw.canonical import appear, life, outage, own_updates, patient, round_trip
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values
 from staleproof.draw.incidents.joint import refused
@@ -107,6 +107,25 @@ def slow_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
             [SlowAnswer(**each.selectors, by_seconds=SLOW_ANSWER_SECONDS)],
         )
         for each in profile.more(sorted(writes.values(), key=_order))
+    )
+
+
+@SCENARIO.family
+def outdated_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The answer to its first update of each kind comes after the event of another user's write to the object: a controller that
+    keeps the answer in its cache has an older state than the watch had shown, which will not be shown again. It shows in the next
+    update, so what was changed is changed back."""
+    there_and_back = round_trip(observed)
+    last = life(observed).changes
+    return (
+        Draft(
+            f"the answer to its first {_words(each)} comes after somebody else's next write to it",
+            [SlowAnswer(**each.selectors, by_seconds=SLOW_ANSWER_SECONDS, outdated=True)],
+            there_and_back.steps,
+            aims=("settles", "converges-after-catch-up"),
+        )
+        for each in profile.more(_kinds(own_updates(observed)))
+        if each.resource in observed.watched and each.step <= last and observed.returning
     )
 
 

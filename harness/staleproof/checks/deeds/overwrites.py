@@ -102,7 +102,7 @@ def knows_change(trial: Trial, of: Incarnation, change: Commit, request: Request
 def blind_puts(trial: Trial) -> Iterator[tuple[Request, Competed]]:
     """Whole objects that were put though somebody else had written to them since they were sent, each with that write."""
     for _, entry in trial.every(Competed):
-        request = trial.request_of.get(entry.request)
+        request = None if entry.executed else trial.request_of.get(entry.request)
         is_put = request is not None and request.asked.verb == "update" and not request.asked.subresource
         if request is not None and is_put and request.succeeded and entry.revision and uid_of(request) == entry.uid:
             yield request, entry

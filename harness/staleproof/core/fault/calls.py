@@ -38,7 +38,9 @@ class Reject(CallFault, frozen=True, kw_only=True, tag="Reject"):
 
     row = "28, 29"
     does = ("rejects",)
-    tries: ClassVar[Tries] = {"code": (500, 429, 0, 503, 504), "times": (1, 2, 3)}
+    tries: ClassVar[Tries] = {"code": (500, 503, RESET, 504, 429), "times": (1, 2, 3)}
+    """429 last: what has a Retry-After is tried again by client libraries themselves (client-go, rest/with_retry.go), so the
+    controller does not hear of it."""
     code: Code = 500
     retry_after: Positive | None = None
 
@@ -123,24 +125,42 @@ class LoseAnswer(CallFault, frozen=True, kw_only=True, tag="LoseAnswer"):
 
 
 class SlowAnswer(CallFault, frozen=True, kw_only=True, tag="SlowAnswer"):
-    """Keep the answer back for so many seconds (the watch event overtakes it), or with `before` the request itself."""
+    """Keep the answer back for so many seconds (the watch event overtakes it), or with `before` the request itself.
+
+    `outdated`: meanwhile another user writes to the object that an update or a patch is about, and changes nothing in it (`nudge`),
+    so that the watch shows something newer than the answer tells.
+    """
 
     row = "5"
     does = ("slows",)
     says = "answers about {} were late"
+    tries: ClassVar[Tries] = {"outdated": (False,)}  # what is newer than the answer has to be watched: `draw.api_failure`
     by_seconds: Seconds
     moment: Literal["before", "after"] = "after"
+    outdated: bool = False
+
+    @property
+    def phrase(self) -> str:
+        return f"answers about {self.about} came after somebody else's next write" if self.outdated else super().phrase
+
+    @property
+    def twin(self) -> Twin | None:
+        return Twin("touches", "within") if self.outdated else None
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
         return Wait(self.by_seconds) if self.moment == "before" and self.hits(nth) else PASS
 
     def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
-        return Wait(self.by_seconds) if self.moment == "after" and self.hits(nth) else PASS
+        if self.moment == "before" or not self.hits(nth):
+            return PASS
+        return Competition(then_seconds=self.by_seconds) if self.outdated else Wait(self.by_seconds)
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
         if self.moment == "after":
             yield from unanswered(self.verb)
+        if self.outdated and (self.moment == "before" or self.verb not in ("update", "patch")):
+            yield Misfit("outdated is about the answer (moment after) to an update or a patch (verb)")
 
 
 def _status(code: Code, retry_after: int | None) -> Reply | Cut:

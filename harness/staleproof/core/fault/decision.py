@@ -87,9 +87,11 @@ class FromPast(msgspec.Struct, frozen=True):
 
 
 class Competition(msgspec.Struct, frozen=True):
-    """Let another user write to the same object first, then go on. `edit`: a JSON merge patch; empty: a change without a trace."""
+    """Let another user write to the same object first, then go on, after so many seconds. `edit`: a JSON merge patch; empty: a
+    change without a trace."""
 
     edit: dict[str, Any] = msgspec.field(default_factory=dict)
+    then_seconds: float = 0.0
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -101,5 +103,5 @@ class Refusal(msgspec.Struct, frozen=True):
 
 FrameDecision = Pass | Delay | Hold | Drop | Repeat | Follow | Sever | Refusal
 RequestDecision = Pass | Reply | Cut | Wait | Stall | FromPast | Competition | Refusal
-AnswerDecision = Pass | Reply | Cut | Wait | Stall
+AnswerDecision = Pass | Reply | Cut | Wait | Stall | Competition
 PASS, HOLD, DROP = Pass(), Hold(), Drop()

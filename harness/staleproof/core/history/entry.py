@@ -127,7 +127,8 @@ class Resumed(_Entry, frozen=True, kw_only=True):
 
 
 class Competed(_Entry, frozen=True, kw_only=True):
-    """Another user wrote to the object of a request of the controller just before it was forwarded: not the controller's commit."""
+    """Another user wrote to the object of a request of the controller just before it was forwarded; or, if that had been `executed`
+    by then, before its answer left: not the controller's commit."""
 
     request: RequestId
     resource: str
@@ -136,6 +137,7 @@ class Competed(_Entry, frozen=True, kw_only=True):
     uid: str = ""
     revision: Revision | None = None
     fault: FaultIndex
+    executed: bool = False
 
 
 RequestEntry = Asked | Answered | Listed | Stalled | Resumed | Competed

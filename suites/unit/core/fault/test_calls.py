@@ -5,6 +5,7 @@ import pytest
 from staleproof.core.fault import Compete, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.calls import RESET, Code
 from staleproof.core.fault.decision import PASS, Competition, Cut, Refusal, Reply, Wait
+from staleproof.core.fault.effects import Twin
 
 from .asking import PODS, request
 
@@ -67,3 +68,11 @@ def test_a_slow_answer_is_slow_before_or_after() -> None:
     assert (after.on_request(UPDATE, 1), after.on_answer(UPDATE, 1)) == (PASS, Wait(2.0))
     assert (before.on_request(UPDATE, 1), before.on_answer(UPDATE, 1)) == (Wait(2.0), PASS)
     assert (after.on_answer(UPDATE, 2), before.on_request(UPDATE, 2)) == (PASS, PASS)
+
+
+def test_an_answer_comes_after_somebody_elses_next_write() -> None:
+    fault = SlowAnswer(resource="pods", verb="update", by_seconds=2.0, outdated=True)
+    assert (fault.on_request(UPDATE, 1), fault.on_answer(UPDATE, 1)) == (PASS, Competition(then_seconds=2.0))
+    assert fault.on_answer(UPDATE, 2) == PASS
+    assert fault.phrase == "answers about pods came after somebody else's next write"
+    assert fault.twin == Twin("touches", "within")

@@ -57,6 +57,7 @@ SENSIBLE: list[Fault] = [
     *(LoseAnswer(resource="pods", code=code) for code in (0, 500, 504)),
     LoseAnswer(resource="pods", verb="read"),
     SlowAnswer(resource="pods", verb="watch", by_seconds=1.0, moment="before"),
+    *(SlowAnswer(resource="pods", verb=verb, by_seconds=1.0, outdated=True) for verb in ("update", "patch")),
     Kill(resource="pods"),
     Kill(resource="pods", verb="watch", moment="before"),
     Restart(gently=True, stays_down=True),
@@ -72,6 +73,10 @@ SENSELESS: dict[str, list[Fault]] = {
     "nth is 0, expected a positive number": [kind(resource="pods", nth=0) for kind in (Expire, SeverStream, DropFrame)],
     "write.nth is 0, expected a positive number": [HideOwnWrite(resource="pods", write=OwnWrite("create", 0))],
     "asOfStep is 0, expected a positive number": [kind(resource="pods", as_of_step=0) for kind in (PastSnapshot, StaleRead)],
+    "outdated is about the answer (moment after) to an update or a patch (verb)": [
+        SlowAnswer(resource="pods", verb="create", by_seconds=1.0, outdated=True),
+        SlowAnswer(resource="pods", verb="update", by_seconds=1.0, outdated=True, moment="before"),
+    ],
     "bySeconds is 0, expected a positive number": [kind(resource="pods", by_seconds=0.0) for kind in (DelayStream, SlowAnswer)],
     "bySeconds is -1, expected a positive number": [
         kind(resource="pods", by_seconds=-1.0) for kind in (SlowStart, SlowAnswer, Reorder)

@@ -73,12 +73,20 @@ def blind(script: Script) -> Script:
     return writes(script.applied("w-0", "pods", metadata=metadata(script, **MARK)), spec={"a": 2})
 
 
-def competed(*, refused: bool = False, subresource: str = "", verb: str = "update") -> Script:
-    """Somebody else writes to the pod just before the controller's write is forwarded, and leaves no trace."""
+def competed(*, refused: bool = False, subresource: str = "", verb: str = "update", executed: bool = False) -> Script:
+    """Somebody else writes to the pod just before the controller's write is forwarded, and leaves no trace; `executed`: just after,
+    as far as the history says."""
     script = made(Script(Compete(resource="pods")))
     known = script._objects["pods", "w-0"]
     script._ask(verb, "pods", "w-0", subresource=subresource)
-    told = {"resource": "pods", "namespace": script.namespace, "name": "w-0", "uid": script.uid("w-0"), "fault": 0}
+    told = {
+        "resource": "pods",
+        "namespace": script.namespace,
+        "name": "w-0",
+        "uid": script.uid("w-0"),
+        "fault": 0,
+        "executed": executed,
+    }
     script._commit("MODIFIED", "pods", known).adds(Competed, request=script._request, revision=script._revision, **told).fires()
     if refused:
         return script._fail(409, "Conflict", "w-0")
@@ -147,6 +155,7 @@ CASES: Cases = {
     "with one": (competed(refused=True), "PASS"),
     "a status": (competed(subresource="status"), "PASS"),
     "a patch": (competed(verb="patch"), "PASS"),
+    "one that is executed by then": (competed(executed=True), "PASS"),
     # --- what stands in lists
     "a finalizer": (
         lists("metadata.finalizers", [], ["theirs"], ours=["mine"]),

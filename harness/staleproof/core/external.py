@@ -71,17 +71,18 @@ def drifted(state: Iterable[ExternalObject], drift: Drift) -> tuple[ExternalObje
 
 
 CallEffect = Literal["delay", "reject", "cut", "lose-answer"]
+NotificationEffect = Literal["lose", "repeat", "delay"]
 
 
-class CallFault(Value, frozen=True, kw_only=True):
+class CallFault(Value, frozen=True, kw_only=True, tag_field="fault", tag="calls"):
     """How calls to an external system go wrong.
 
     Attributes:
-        effect: `delay`: the call reaches the system late, by `seconds`; `reject`: the client is told that the system cannot do it
-            now, and the system is not asked; `cut`: the connection ends before the system is asked; `lose-answer`: the system
-            does what was asked, and the connection ends before the answer.
+        effect: `delay`: the system does at once what it is asked for, and answers late, by `seconds`; `reject`: the client is told
+            that the system cannot do it now, and the system is not asked; `cut`: the connection ends before the system is asked;
+            `lose-answer`: the system does what it is asked for, and the connection ends before the answer.
         seconds: of a delay.
-        mentions: only calls that have this word; empty means all.
+        mentions: only calls that have this in them; empty means all.
         count: only so many of them; empty means all.
     """
 
@@ -89,3 +90,87 @@ class CallFault(Value, frozen=True, kw_only=True):
     seconds: Seconds | None = None
     mentions: str = ""
     count: Positive | None = None
+
+
+class NotificationFault(Value, frozen=True, kw_only=True, tag_field="fault", tag="notifications"):
+    """How notifications of an external system go wrong: they are lost, come twice, or late by `seconds`, and then perhaps behind
+    what came after them. Otherwise as in `CallFault`."""
+
+    effect: NotificationEffect
+    seconds: Seconds | None = None
+    mentions: str = ""
+    count: Positive | None = None
+
+
+class SystemFaults(Value, frozen=True, kw_only=True):
+    """All that goes wrong with a system from now on; what was there before ends. Of several that concern a call the first acts."""
+
+    system: Word
+    faults: tuple[CallFault | NotificationFault, ...] = ()
+
+
+CallOutcome = Literal["ok", "fail", "unknown"]
+
+
+class CallSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="seen", tag="call"):
+    """A client has called an external system; nothing has been passed on yet. It may have secrets in it: it is not stored.
+
+    Attributes:
+        at: seconds on the machine's monotonic clock.
+        call: the relay's number of the call, from 1.
+        client: as whom it has connected.
+        verb: what it is counted as: the first word of a statement, or an HTTP method.
+        text: the statement, or the path.
+        values: what is sent beside the text and may be words: the parameters of a statement, the body of a request.
+    """
+
+    at: float
+    call: int
+    system: str
+    client: str = ""
+    verb: str
+    text: str
+    values: tuple[str, ...] = ()
+
+
+class AnswerSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="seen", tag="answer"):
+    """The answer to a call has left for the client, or it is known that none will.
+
+    Attributes:
+        outcome: `unknown`: the client cannot know whether the call was executed.
+        code: the error's, or the HTTP status.
+        executed: whether the system did it, as far as we know.
+        effect: the fault that acted.
+    """
+
+    at: float
+    call: int
+    system: str
+    outcome: CallOutcome
+    code: str = ""
+    executed: bool | None = None
+    effect: CallEffect | None = None
+
+
+class NotificationSeen(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="seen", tag="notification"
+):
+    """A notification came from the system. It leaves for the client now, unless `effect` says that a fault acted."""
+
+    at: float
+    system: str
+    channel: str
+    text: str
+    effect: NotificationEffect | None = None
+
+
+Seen = CallSeen | AnswerSeen | NotificationSeen
+"""What a relay tells, in order."""
+
+
+def faults_problem(faults: Iterable[CallFault | NotificationFault]) -> str:
+    """What makes no sense in them, in words; empty when they are right."""
+    for each in faults:
+        if (each.effect == "delay") is (each.seconds is None):
+            return f"{each.effect}: a delay needs seconds" if each.seconds is None else f"{each.effect}: only a delay has seconds"
+    return ""

@@ -75,21 +75,18 @@ class PostgreSQL(ExternalSystem):
     everybody else."""
 
     kind: ClassVar[str] = "postgresql"
+    protocol: ClassVar[str] = "postgresql"
 
     def __init__(self, name: str, folder: _Folder) -> None:
         self.name, self._folder = name, folder
-        self.port = folder.port
+        self.port, self.upstream = folder.port, f"{LOOPBACK}:{folder.port}"
+        self.url = self.url_at(LOOPBACK, self.port)
         self._process: Process | None = None
 
-    @property
-    def url(self) -> str:  # type: ignore[override]  # worked out
-        """Where the controller reaches it, with its password."""
-        return self.url_at(self.port)
-
-    def url_at(self, port: int) -> str:
-        """The same by way of what listens on another port of this machine."""
+    def url_at(self, host: str, port: int) -> str:
+        """With the controller's password in it."""
         password = quote(self._folder.passwords[_CONTROLLER])
-        return f"postgresql://{_CONTROLLER}:{password}@{LOOPBACK}:{port}/{_DATABASE}"
+        return f"postgresql://{_CONTROLLER}:{password}@{host}:{port}/{_DATABASE}"
 
     async def read_state(self) -> tuple[ExternalObject, ...]:
         async with self._connection() as connection:

@@ -21,12 +21,16 @@ class ExternalSystem:
     Attributes:
         kind: what sort of system it is, as configurations call it: `postgresql`, `http`.
         name: which one it is, in histories and messages.
-        url: where the controller reaches it. It may have credentials in it, so it belongs into no report.
+        url: where the controller reaches it. It may have credentials in it, so no report has it.
+        protocol: what a relay has to speak before it.
+        upstream: where a relay reaches it, as HOST:PORT.
     """
 
     kind: ClassVar[str] = "external"
     name: str = ""
     url: str = ""
+    protocol: ClassVar[str] = ""
+    upstream: str = ""
 
     async def read_state(self) -> tuple[ExternalObject, ...]:
         """What is in it now, in order of kind and name; what belongs to the system itself, and to the harness, is left out.
@@ -66,10 +70,16 @@ class ExternalSystem:
         out of order is up to the caller. A drift by itself tells nobody."""
         self._lacks("notify")
 
-    @classmethod
-    def capabilities(cls) -> frozenset[str]:
+    def url_at(self, host: str, port: int) -> str:
+        """What `url` would be if the system were reached by way of what listens there. NotImplementedByAdapter if it cannot be."""
+        raise NotImplementedByAdapter(
+            f"external system {self.name or self.kind!r}: the adapter {type(self).__name__} does not say what its URL is behind a "
+            f"relay (url_at); without one no call can be counted or go wrong"
+        )
+
+    def capabilities(self) -> frozenset[str]:
         """Which of `CAPABILITIES` this adapter implements."""
-        return frozenset(name for name in CAPABILITIES if getattr(cls, name) is not getattr(ExternalSystem, name))
+        return frozenset(name for name in CAPABILITIES if getattr(type(self), name) is not getattr(ExternalSystem, name))
 
     def require(self, needed: Collection[str]) -> None:
         """NotImplementedByAdapter when it lacks one of these capabilities; before anything has been done with it."""

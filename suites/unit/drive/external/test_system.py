@@ -20,9 +20,9 @@ class Shelf(ExternalSystem):
 
 
 def test_what_is_overridden_is_implemented() -> None:
-    assert Shelf.capabilities() == {"read_state"}
-    assert ExternalSystem.capabilities() == frozenset()
-    assert PostgreSQL.capabilities() == {*CAPABILITIES} - {"slow"}
+    assert Shelf().capabilities() == {"read_state"}
+    assert ExternalSystem().capabilities() == frozenset()
+    assert PostgreSQL.capabilities(object.__new__(PostgreSQL)) == {*CAPABILITIES} - {"slow"}
 
 
 def test_what_a_trial_needs_is_asked_for_before_it_begins() -> None:
@@ -40,3 +40,8 @@ async def test_what_is_not_implemented_says_so_when_it_is_called() -> None:
         await Shelf().drift(Delete(kind="books", name="b"))
     with pytest.raises(UsageError, match="does not implement count_calls"):
         await Shelf().count_calls()
+
+
+def test_without_its_url_a_system_cannot_be_behind_a_relay() -> None:
+    with pytest.raises(NotImplementedByAdapter, match=r"Shelf does not say what its URL is behind a relay \(url_at\)"):
+        Shelf().url_at("127.0.0.1", 1)

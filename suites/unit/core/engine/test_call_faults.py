@@ -1,0 +1,25 @@
+"""Which fault acts on which call."""
+
+from staleproof.core.engine.call_faults import CallFaults
+from staleproof.core.external import CallFault, NotificationFault, faults_problem
+
+CUT = CallFault(effect="cut", mentions="w-a", count=2)
+LATE = CallFault(effect="delay", seconds=1.0)
+LOST = NotificationFault(effect="lose", count=1)
+
+
+def test_the_first_that_concerns_a_call_acts_as_often_as_it_says() -> None:
+    faults = CallFaults([LOST, CUT, LATE])
+    asked = [["SELECT $1", "w-a"], ["SELECT 1"], ["DROP ROLE w-a"], ["DROP ROLE w-a"]]
+    assert [faults.on_call(texts) for texts in asked] == [CUT, LATE, CUT, LATE]
+    assert [faults.on_notification(["x"]), faults.on_notification(["x"])] == [LOST, None]
+
+
+def test_without_faults_none_acts() -> None:
+    assert CallFaults().on_call(["x"]) is None
+
+
+def test_only_a_delay_has_seconds_and_it_must_have_them() -> None:
+    assert faults_problem([CUT, LATE, LOST]) == ""
+    assert faults_problem([CallFault(effect="delay")]) == "delay: a delay needs seconds"
+    assert faults_problem([NotificationFault(effect="lose", seconds=1.0)]) == "lose: only a delay has seconds"

@@ -23,7 +23,7 @@ from staleproof.core.times import LAST_WORDS_SECONDS, SHUTDOWN_SECONDS
 from ..assembly import BROKEN, OPTIONS, Failures, listen_on_tcp_alone, never_cut_quiet_connections
 from .control import application
 from .systems import Systems
-from .traffic import Listeners, TcpTraffic
+from .traffic import HttpTraffic, Listeners, TcpTraffic
 
 
 class Listener(msgspec.Struct, kw_only=True, rename="camel"):
@@ -37,7 +37,7 @@ class Listener(msgspec.Struct, kw_only=True, rename="camel"):
     """
 
     system: str
-    protocol: Literal["postgresql"]
+    protocol: Literal["postgresql", "http"]
     upstream: str
     host: str
     port: int
@@ -45,7 +45,8 @@ class Listener(msgspec.Struct, kw_only=True, rename="camel"):
     @property
     def mode(self) -> str:
         """mitmproxy's name of it."""
-        return f"reverse:tcp://{self.upstream}@{self.host}:{self.port}"
+        scheme = "http" if self.protocol == "http" else "tcp"
+        return f"reverse:{scheme}://{self.upstream}@{self.host}:{self.port}"
 
 
 class Config(msgspec.Struct, kw_only=True, rename="camel"):
@@ -90,9 +91,10 @@ async def serve(config: Config) -> NoReturn:
     failures = Failures(lambda _: m.shutdown())
     _log_to(failures)
     api = application(systems, config.control_token)
-    traffic = TcpTraffic(systems, Listeners(systems, modes), proxy)
+    listeners = Listeners(systems, modes, proxy)
+    traffic = (TcpTraffic(listeners), HttpTraffic(listeners))
     m.addons.add(core.Core(), proxy, next_layer.NextLayer(), tlsconfig.TlsConfig(), disable_h2c.DisableH2C(),
-                 errorcheck.ErrorCheck(), traffic, Ready(api, Path(config.ready)))  # fmt: skip
+                 errorcheck.ErrorCheck(), *traffic, Ready(api, Path(config.ready)))  # fmt: skip
     opts.update(**OPTIONS)
     never_cut_quiet_connections(opts)
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from staleproof.core.engine.call_faults import CallFaults
 from staleproof.core.external import (
     AnswerSeen,
-    CallEffect,
     CallFault,
-    CallOutcome,
     CallSeen,
     NotificationFault,
     NotificationSeen,
     SystemFaults,
 )
+from staleproof.core.history.entry import CallEffect, RequestOutcome
 
 from ..journal import Journal
 
@@ -53,7 +52,7 @@ class System:
         )
         return call
 
-    def answered(self, call: Call, outcome: CallOutcome, code: str = "", *, executed: bool | None = None) -> None:
+    def answered(self, call: Call, outcome: RequestOutcome, code: str = "", *, executed: bool | None = None) -> None:
         """The answer leaves, or none will."""
         now, effect = time.monotonic(), call.effect
         self._journal.record(

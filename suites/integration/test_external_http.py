@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from staleproof.core.external import AnswerSeen, CallEffect, CallFault, Change, Create, Delete, ExternalObject, Seen
+from staleproof.core.external import AnswerSeen, CallFault, Change, Create, Delete, ExternalObject, Seen
+from staleproof.core.history.entry import CallEffect
 from staleproof.drive.external.http_service import HTTPService
 from staleproof.drive.external.relay import relay
 from staleproof.drive.external.relayed import Relayed, behind

@@ -1,6 +1,7 @@
 """A real relay before a real PostgreSQL server: calls and notifications pass, are counted, and go wrong as they are told to."""
 
 import asyncio
+import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,21 +13,38 @@ import pytest_asyncio
 
 from staleproof.core.external import (
     AnswerSeen,
-    CallEffect,
     CallFault,
     CallSeen,
     Create,
     Delete,
     ExternalObject,
-    NotificationEffect,
     NotificationFault,
     Seen,
 )
+from staleproof.core.history.entry import (
+    Broke,
+    Called,
+    CallEffect,
+    Committed,
+    Entry,
+    NotificationEffect,
+    Notified,
+    Replied,
+)
+from staleproof.core.history.history import Header, decode
+from staleproof.core.history.resource_version import Revision
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Rest
+from staleproof.core.plan.stored import plain
 from staleproof.drive.external.postgresql import CHANNEL, PostgreSQL, postgresql
+from staleproof.drive.external.recording import ExternalRecording
 from staleproof.drive.external.relay import relay
 from staleproof.drive.external.relayed import Relayed, behind
-from staleproof.errors import UsageError
+from staleproof.drive.trial.event_bus import EventBus
+from staleproof.drive.trial.recorder import Recorder
+from staleproof.errors import SetupError, UsageError
 
+WIDGETS = "widgets.staleproof.dev"
 LATE_SECONDS = 0.4
 GONE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 
@@ -193,3 +211,80 @@ async def test_the_log_of_the_relay_has_nothing_of_the_calls(stage: Stage) -> No
         await connection.execute("ALTER ROLE canary PASSWORD 'hunter2'")
     process = stage.system._relay.process
     assert b"hunter2" not in process.command.log.read_bytes()
+
+
+HEADER = Header(plan=Plan(scenario="x", steps=(Rest(seconds=1.0),)), namespace="mine")
+
+
+def widget(namespace: str, name: str, *, at: float) -> Committed:
+    """What a direct watch would have shown."""
+    return Committed(
+        at=at,
+        resource=WIDGETS,
+        type="ADDED",
+        namespace=namespace,
+        name=name,
+        uid=f"{namespace}-{name}",
+        revision=Revision(1),
+        object={"metadata": {"namespace": namespace, "name": name}, "status": {"conditions": []}},
+    )
+
+
+async def test_a_history_has_the_calls_of_its_trial_with_their_objects_and_no_secrets(tmp_path: Path) -> None:
+    bus, began = EventBus(), time.monotonic()
+    bus.recorder = Recorder(tmp_path / "history.jsonl", HEADER, (), began=began)
+    recording = ExternalRecording(bus.take, [WIDGETS])
+    bus.listeners.append(recording.see)
+    for namespace in ("mine", "theirs"):
+        bus.take(widget(namespace, "w-a", at=time.monotonic()))
+    async with (
+        postgresql("db") as server,
+        relay([behind(server)], tmp_path / "private", recording.seen, recording.ended, log=tmp_path / "relay.log") as before,
+    ):
+        system = Relayed(server, before)
+        await system.install([CallFault(effect="reject", mentions="LOGIN"), NotificationFault(effect="lose")])
+        connection = await asyncpg.connect(system.url)
+        await connection.add_listener(CHANNEL, lambda *_: None)
+        await connection.execute("CREATE ROLE mine_w_a PASSWORD 'hunter2'")
+        await connection.execute("CREATE ROLE theirs_w_a PASSWORD 'hunter2'")
+        with pytest.raises(asyncpg.TooManyConnectionsError):
+            await connection.execute("ALTER ROLE mine_w_a LOGIN")
+        assert await connection.fetchval("SELECT rolname FROM pg_roles WHERE rolname = $1", "mine_w_a") == "mine_w_a"
+        await system.notify("roles", "mine_w_a")
+        await connection.fetchval("SELECT version()")
+        await system.count_calls()
+        connection.terminate()
+    history = bus.recorder.finish()
+    data = plain((tmp_path / "history.jsonl.gz").read_bytes())
+    assert b"hunter2" not in data
+    assert b"theirs_w_a" not in data
+    assert decode(data).entries == history.entries
+    calls = [each for each in history.entries if isinstance(each, Called)]
+    assert [(each.verb, each.name) for each in calls] == [
+        ("LISTEN", ""),
+        ("CREATE", "w-a"),
+        ("ALTER", "w-a"),
+        ("SELECT", "w-a"),
+        ("SELECT", ""),
+    ]
+    assert calls[1].text == "CREATE ROLE mine_w_a PASSWORD '…'"
+    outcomes = {each.call: (each.outcome, each.executed) for each in history.entries if isinstance(each, Replied)}
+    assert [outcomes[each.call] for each in calls] == [("ok", True), ("ok", True), ("fail", False), ("ok", True), ("ok", True)]
+    assert [(each.name, each.effect) for each in history.entries if isinstance(each, Notified)] == [("w-a", "lose")]
+
+
+async def test_a_relay_that_is_killed_says_so_and_lets_no_call_pass(tmp_path: Path) -> None:
+    told: list[Entry] = []
+    recording = ExternalRecording(told.append)
+    async with (
+        postgresql("db") as server,
+        relay([behind(server)], tmp_path / "private", recording.seen, recording.ended, log=tmp_path / "relay.log") as before,
+    ):
+        system = Relayed(server, before)
+        connection = await asyncpg.connect(system.url)
+        await before.process.send_signal(signal.SIGKILL)
+        with pytest.raises(GONE):
+            await connection.execute("SELECT 1")
+        with pytest.raises(SetupError, match="the relay does not answer"):
+            await system.count_calls()
+    assert [(type(each), each.where) for each in told if isinstance(each, Broke)] == [(Broke, "relay")]

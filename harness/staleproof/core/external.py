@@ -4,11 +4,12 @@ A *call* is one thing that a client asks an external system for: a statement, an
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
 from staleproof.core.fault.model import Positive, Seconds, Value
+from staleproof.core.history.entry import CallEffect, NotificationEffect, RequestOutcome
 
 Word = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -70,10 +71,6 @@ def drifted(state: Iterable[ExternalObject], drift: Drift) -> tuple[ExternalObje
     return tuple(objects[key] for key in sorted(objects))
 
 
-CallEffect = Literal["delay", "reject", "cut", "lose-answer"]
-NotificationEffect = Literal["lose", "repeat", "delay"]
-
-
 class CallFault(Value, frozen=True, kw_only=True, tag_field="fault", tag="calls"):
     """How calls to an external system go wrong.
 
@@ -107,9 +104,6 @@ class SystemFaults(Value, frozen=True, kw_only=True):
 
     system: Word
     faults: tuple[CallFault | NotificationFault, ...] = ()
-
-
-CallOutcome = Literal["ok", "fail", "unknown"]
 
 
 class CallSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="seen", tag="call"):
@@ -146,7 +140,7 @@ class AnswerSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     at: float
     call: int
     system: str
-    outcome: CallOutcome
+    outcome: RequestOutcome
     code: str = ""
     executed: bool | None = None
     effect: CallEffect | None = None

@@ -17,9 +17,15 @@ StreamId = NewType("StreamId", int)
 """The proxy's number of a watch stream."""
 FaultIndex = NewType("FaultIndex", int)
 """The position of a fault in its plan, from 0."""
+CallId = NewType("CallId", int)
+"""The relay's number of a call to an external system, from 1."""
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "UNREADABLE"]
 RequestOutcome = Literal["ok", "fail", "unknown"]
+CallEffect = Literal["delay", "reject", "cut", "lose-answer"]
+"""How a call goes wrong: it is answered late; refused, and not executed; its connection ends before it is executed, or after."""
+NotificationEffect = Literal["lose", "repeat", "delay"]
+"""How a notification goes wrong: it never comes, comes twice, or comes late."""
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry", tag=str.lower):
@@ -219,6 +225,58 @@ class Closed(_Entry, frozen=True, kw_only=True):
 WatchEntry = Opened | Refused | Withheld | Delivered | Dropped | Closed
 
 
+# --- external systems ------------------------------------------------------------------------------------------------------------
+
+
+class Called(_Entry, frozen=True, kw_only=True):
+    """A call of the controller to an external system reached the relay; nothing has been passed on yet.
+
+    `verb` is what it is counted as (`SELECT`, `PUT`), `text` the statement or the path, without secrets. Resource, namespace and
+    name are those of the object of Kubernetes that it is about, as its words say; empty: none, or it does not say.
+    """
+
+    call: CallId
+    system: str
+    client: str = ""
+    verb: str
+    text: str
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+class Replied(_Entry, frozen=True, kw_only=True):
+    """The answer to a call left for the controller, or it is known that none will.
+
+    `unknown`: the controller cannot know whether the call was executed; `executed` says what we know. `effect`: how a fault has
+    acted, and `fault` which one of the plan.
+    """
+
+    call: CallId
+    system: str
+    outcome: RequestOutcome
+    code: str = ""
+    executed: bool | None = None
+    effect: CallEffect | None = None
+    fault: FaultIndex | None = None
+
+
+class Notified(_Entry, frozen=True, kw_only=True):
+    """An external system told who listens. It reached the controller now, unless `effect` says how a fault has acted. Resource,
+    namespace and name as in `Called`."""
+
+    system: str
+    channel: str
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    effect: NotificationEffect | None = None
+    fault: FaultIndex | None = None
+
+
+ExternalEntry = Called | Replied | Notified
+
+
 # --- faults ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -377,4 +435,4 @@ class Broke(_Entry, frozen=True, kw_only=True):
 
 
 RunnerEntry = StepBegan | StepEnded | Released | Settled | Ended | Started | Stopped | Continued | Exited | Probed | Metrics | Broke
-Entry = Committed | RequestEntry | WatchEntry | FaultEntry | RunnerEntry
+Entry = Committed | RequestEntry | WatchEntry | ExternalEntry | FaultEntry | RunnerEntry

@@ -26,14 +26,18 @@ import msgspec
 from staleproof.core.history.entry import (
     Answered,
     Asked,
+    Called,
+    CallId,
     Committed,
     Competed,
     Delivered,
     Entry,
     Item,
     Listed,
+    Notified,
     Opened,
     Refused,
+    Replied,
     RequestId,
     Withheld,
 )
@@ -81,6 +85,7 @@ class Scope:
         self._results: dict[RequestId, str] = {}
         self._asked: dict[RequestId, Asked] = {}
         self._left_out: set[RequestId] = set()
+        self._calls_left_out: set[CallId] = set()
 
     # --- what is the trial's
 
@@ -163,6 +168,8 @@ class Scope:
         match entry:
             case Answered() | Competed() | Delivered() | Withheld():
                 return self._placed(entry)
+            case Called() | Notified() if (entry.resource, entry.namespace, entry.name) in self._keys:
+                return msgspec.structs.replace(entry, namespace=self.namespace, name=self._name(entry.namespace, entry.name))
             case Asked(name="", namespace=namespace) if self._is_shared(namespace) and entry.verb != "create":
                 return msgspec.structs.replace(entry, namespace=self.namespace)
             case Asked(namespace=namespace, name=name) if self._asks_for_own(entry):
@@ -172,6 +179,8 @@ class Scope:
     def told(self, entry: Entry) -> Entry | None:
         """The entry as the history has it, as far as is known; None for what happened in another namespace."""
         entry, here = self.place(entry), ("", self.namespace)
+        if isinstance(entry, Called | Replied | Notified):
+            return self._external_told(entry)
         match entry:
             case Committed() | Delivered() | Withheld() if entry.namespace not in here:
                 return None
@@ -188,6 +197,18 @@ class Scope:
                 entry = msgspec.structs.replace(entry, items=mine, namespace=where)
             case Opened() | Refused() if self._is_shared(entry.namespace):
                 entry = msgspec.structs.replace(entry, namespace=self.namespace)
+        return self._entry_unmarked(entry) if self.mark else entry
+
+    def _external_told(self, entry: Called | Replied | Notified) -> Entry | None:
+        """The same of an external system: what is about another trial's object is left out, and what says of none is told."""
+        if isinstance(entry, Replied):
+            is_left_out = entry.call in self._calls_left_out
+        else:
+            is_left_out = entry.namespace not in ("", self.namespace)
+        if isinstance(entry, Called):
+            (self._calls_left_out.add if is_left_out else self._calls_left_out.discard)(entry.call)
+        if is_left_out:
+            return None
         return self._entry_unmarked(entry) if self.mark else entry
 
     def all_told(self, entries: Sequence[Entry]) -> list[Entry]:

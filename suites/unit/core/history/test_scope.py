@@ -7,6 +7,8 @@ import pytest
 from staleproof.core.history.entry import (
     Answered,
     Asked,
+    Called,
+    CallId,
     Committed,
     Competed,
     Delivered,
@@ -15,6 +17,7 @@ from staleproof.core.history.entry import (
     Item,
     Listed,
     Opened,
+    Replied,
     RequestId,
     StreamId,
     Withheld,
@@ -319,3 +322,25 @@ def test_what_was_claimed_is_the_trials_once_it_is_there() -> None:
     scope = shared()
     scope.claim(CONFIG_MAPS, "x", "somebody-else")
     assert where(scope, committed(CONFIG_MAPS, "u", "somebody-else", "x", says="")) == ["t/somebody-else"]
+
+
+def called(number: int, namespace: str = "", name: str = "", *, resource: str = TENANTS, text: str = "SELECT") -> list[Entry]:
+    call = CallId(number)
+    return [
+        Called(at=number, call=call, system="db", verb="SELECT", text=text, resource=resource, namespace=namespace, name=name),
+        Replied(at=number, call=call, system="db", outcome="ok"),
+    ]
+
+
+def test_a_call_about_another_trials_object_is_left_out_with_its_answer() -> None:
+    told = Scope("t").all_told([*called(1, "t", "a"), *called(2, "other", "a"), *called(3)])
+    assert [each.call for each in told if isinstance(each, Called | Replied)] == [1, 1, 3, 3]
+
+
+def test_a_call_about_what_is_the_trials_elsewhere_is_told_as_if_it_were_here() -> None:
+    scope = Scope("t", [(TENANTS, "", "a-x"), (CONFIG_MAPS, "kube-system", "settings")], "-x")
+    told = scope.all_told(
+        [*called(1, name="a-x", text="DROP ROLE a-x"), *called(2, "kube-system", "settings", resource=CONFIG_MAPS)]
+    )
+    found = [(each.namespace, each.name, each.text) for each in told if isinstance(each, Called)]
+    assert found == [("t", "a", "DROP ROLE a"), ("t", "kube-system/settings", "SELECT")]

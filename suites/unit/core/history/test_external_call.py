@@ -1,0 +1,113 @@
+"""Whose a call is, and that no secret of it is stored."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from staleproof.core.external import AnswerSeen, CallSeen, NotificationSeen
+from staleproof.core.history.entry import Called, CallId, Committed, Notified, Replied
+from staleproof.core.history.external_call import CallOwners, Key, without_secrets
+from staleproof.core.history.resource_version import Revision
+
+ROLES = "roles.example.dev"
+NOBODY = ("", "", "")
+
+
+def committed(name: str, *, namespace: str = "n1", at: float = 1.0, **fields: object) -> Committed:
+    obj = {"metadata": {"name": name, **({"annotations": fields.pop("annotations")} if "annotations" in fields else {})}, **fields}
+    return Committed(
+        at=at, resource=ROLES, type="ADDED", namespace=namespace, name=name, uid=name, revision=Revision(1), object=obj
+    )
+
+
+def owners(*commits: Committed) -> CallOwners:
+    found = CallOwners()
+    for commit in commits:
+        found.see(commit)
+    return found
+
+
+KNOWN = owners(
+    committed("w"),
+    committed("w-a", status={"id": "r-0815", "conditions": [{"type": "Ready", "reason": "Created"}], "zone": "zone-1"}),
+    committed("w-b", annotations={"id": "r-0816"}, status={"zone": "zone-1"}),
+    committed("same", namespace="n1", at=3.0),
+    committed("same", namespace="n2", at=2.0),
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "owner"),
+    [
+        (['DROP ROLE "w-a"'], (ROLES, "n1", "w-a")),
+        (["CREATE ROLE app_W_A_owner"], (ROLES, "n1", "w-a")),
+        (["SELECT 1 FROM pg_roles WHERE rolname = $1", "w"], (ROLES, "n1", "w")),
+        (["DROP ROLE wa"], NOBODY),
+        (["GET /roles/r-0815"], (ROLES, "n1", "w-a")),
+        (["PUT /r-0816?tagging"], (ROLES, "n1", "w-b")),
+        (["GET /zone-1"], NOBODY),
+        (["SELECT Created"], NOBODY),
+        (["DROP ROLE same"], (ROLES, "n1", "same")),
+        (["DROP ROLE n2_same"], (ROLES, "n2", "same")),
+        (["SELECT version()"], NOBODY),
+    ],
+)
+def test_the_object_that_is_meant(texts: list[str], owner: Key) -> None:
+    assert KNOWN.owner(texts) == owner
+
+
+def test_of_some_resources_alone_and_never_of_a_secret() -> None:
+    only = CallOwners(["others"])
+    only.see(committed("w-a"))
+    assert only.owner(["w-a"]) == NOBODY
+    every = CallOwners()
+    every.see(Committed(at=0.0, resource="secrets", type="ADDED", name="s", uid="s", revision=Revision(1), object={}))
+    assert every.owner(["s"]) == NOBODY
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("ALTER ROLE a PASSWORD 'it''s' VALID UNTIL 'x'", "ALTER ROLE a PASSWORD '…' VALID UNTIL '…'"),
+        ("DO $x$ secret; $$ more $x$", "DO '…'"),
+        ("ALTER ROLE a PASSWORD E'it\\'s secret' LOGIN", "ALTER ROLE a PASSWORD '…' LOGIN"),
+        ("ALTER ROLE a PASSWORD 'never ends", "ALTER ROLE a PASSWORD '…'"),
+        ("DO $x1$ secret $x1$", "DO '…'"),
+        ("SELECT $1, $2", "SELECT $1, $2"),
+        ("/b/key?token=secret&tagging", "/b/key?token&tagging"),
+        ("SELECT a ? 'b'", "SELECT a ? '…'"),
+    ],
+)
+def test_what_is_stored_of_a_text(text: str, stored: str) -> None:
+    assert without_secrets(text) == stored
+
+
+@given(st.text().filter(lambda text: len(text) > 2))
+def test_no_literal_is_stored(secret: str) -> None:
+    quoted = "'" + secret.replace("'", "''") + "'"
+    assert without_secrets(f"ALTER ROLE a PASSWORD {quoted}") == "ALTER ROLE a PASSWORD '…'"
+
+
+def test_what_a_relay_tells_becomes_entries() -> None:
+    call = CallSeen(
+        at=1.0, call=7, system="db", client="controller", verb="ALTER", text="ALTER ROLE a PASSWORD 'x'", values=("w-a",)
+    )
+    assert KNOWN.entry(call) == Called(
+        at=1.0,
+        call=CallId(7),
+        system="db",
+        client="controller",
+        verb="ALTER",
+        text="ALTER ROLE a PASSWORD '…'",
+        resource=ROLES,
+        namespace="n1",
+        name="w-a",
+    )
+    answer = AnswerSeen(at=2.0, call=7, system="db", outcome="unknown", executed=True, effect="lose-answer")
+    assert KNOWN.entry(answer) == Replied(
+        at=2.0, call=CallId(7), system="db", outcome="unknown", executed=True, effect="lose-answer"
+    )
+    told = NotificationSeen(at=3.0, system="db", channel="drift", text='{"name": "w_b"}', effect="lose")
+    assert KNOWN.entry(told) == Notified(
+        at=3.0, system="db", channel="drift", resource=ROLES, namespace="n1", name="w-b", effect="lose"
+    )

@@ -17,6 +17,7 @@ from staleproof.core.engine.postgresql import (
     Batch,
     Frontend,
     Message,
+    ProtocolError,
     error_code,
     notification,
     rejection,
@@ -40,13 +41,17 @@ class Session:
         self._is_cut = False
 
     async def from_client(self, data: bytes) -> bytes:
-        """What is passed on to the server."""
-        passed = []
-        for batch in self._frontend.feed(data):
-            if self._is_cut:
-                break
-            if await self._admits(batch):
-                passed.append(batch.data)
+        """What is passed on to the server. The connection of what is no client of PostgreSQL ends."""
+        passed: list[bytes] = []
+        try:
+            for batch in self._frontend.feed(data):
+                if self._is_cut:
+                    break
+                if await self._admits(batch):
+                    passed.append(batch.data)
+        except ProtocolError:
+            self._is_cut = True
+            await self._cut()
         return b"".join(passed)
 
     async def from_server(self, data: bytes) -> bytes:

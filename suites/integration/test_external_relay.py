@@ -4,7 +4,7 @@ import asyncio
 import signal
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import asyncpg
@@ -200,6 +200,24 @@ async def test_while_the_system_is_down_nobody_can_connect_and_later_everybody_c
         assert await connection.fetchval("SELECT 1") == 1
 
 
+async def test_who_speaks_another_protocol_is_cut_off_and_nobody_else(stage: Stage) -> None:
+    async with stage.connected() as connection:
+        reader, writer = await asyncio.open_connection("127.0.0.1", stage.system._relay.ports["db"])
+        writer.write(b"\0\0\0\0")
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+        writer.close()
+        assert await connection.fetchval("SELECT 1") == 1
+
+
+async def test_a_question_can_be_cancelled(stage: Stage) -> None:
+    async with stage.connected() as connection:
+        with pytest.raises(TimeoutError):
+            await connection.execute("SELECT pg_sleep(60)", timeout=0.2)
+        assert await connection.fetchval("SELECT 1") == 1
+    assert [(each.outcome, each.code) for each in await stage.answers("pg_sleep")] == [("fail", "57014")]
+
+
 async def test_faults_that_make_no_sense_are_refused(stage: Stage) -> None:
     with pytest.raises(UsageError, match="external system db: delay: a delay needs seconds"):
         await stage.system.install([CallFault(effect="delay")])
@@ -274,8 +292,8 @@ async def test_a_history_has_the_calls_of_its_trial_with_their_objects_and_no_se
 
 
 async def test_a_relay_that_is_killed_says_so_and_lets_no_call_pass(tmp_path: Path) -> None:
-    told: list[Entry] = []
-    recording = ExternalRecording(told.append)
+    told: asyncio.Queue[Entry] = asyncio.Queue()
+    recording = ExternalRecording(told.put_nowait)
     async with (
         postgresql("db") as server,
         relay([behind(server)], tmp_path / "private", recording.seen, recording.ended, log=tmp_path / "relay.log") as before,
@@ -287,4 +305,7 @@ async def test_a_relay_that_is_killed_says_so_and_lets_no_call_pass(tmp_path: Pa
             await connection.execute("SELECT 1")
         with pytest.raises(SetupError, match="the relay does not answer"):
             await system.count_calls()
-    assert [(type(each), each.where) for each in told if isinstance(each, Broke)] == [(Broke, "relay")]
+        async with asyncio.timeout(60):
+            while not isinstance(entry := await told.get(), Broke):
+                continue
+    assert entry.where == "relay"

@@ -14,6 +14,10 @@ _IN_BATCH = frozenset({_PARSE, _BIND, _EXECUTE, _CLOSE, b"D"})
 READY, ERROR, NOTIFICATION = b"Z", b"E", b"A"
 
 
+class ProtocolError(ValueError):
+    """These bytes are of another protocol."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A call: its text, and the parameters that are text. `verb` is what it is counted as."""
@@ -62,7 +66,7 @@ class Frontend:
         self._portals: dict[bytes, Statement] = {}
 
     def feed(self, data: bytes) -> Iterator[Batch]:
-        """The batches that are complete with this."""
+        """The batches that are complete with this. ProtocolError when it is no client of PostgreSQL."""
         self._rest += data
         while (message := self._next()) is not None:
             if not self._started:
@@ -75,7 +79,7 @@ class Frontend:
         head = 1 if self._started else 0
         if len(self._rest) < head + _LENGTH:
             return None
-        size = head + int.from_bytes(self._rest[head : head + _LENGTH])
+        size = head + _size(self._rest[head:])
         if len(self._rest) < size:
             return None
         message, self._rest = self._rest[:size], self._rest[size:]
@@ -124,7 +128,7 @@ class Backend:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """The messages that are complete with this."""
+        """The messages that are complete with this. ProtocolError when it is no server of PostgreSQL."""
         self._rest += data
         while (size := self._size()) is not None:
             message, self._rest = self._rest[:size], self._rest[size:]
@@ -136,7 +140,7 @@ class Backend:
             return 1
         if len(self._rest) < 1 + _LENGTH:
             return None
-        size = 1 + int.from_bytes(self._rest[1 : 1 + _LENGTH])
+        size = 1 + _size(self._rest[1:])
         return size if len(self._rest) >= size else None
 
 
@@ -160,6 +164,14 @@ def rejection(status: bytes) -> bytes:
     """What a server says that cannot do it now. `status` is that of the last Ready: a transaction has failed with it."""
     fields = (b"SERROR", b"VERROR", b"C" + REJECTED.encode(), b"Msorry, too many clients already", b"")
     return _message(ERROR, b"\0".join(fields) + b"\0") + _message(READY, b"I" if status == b"I" else b"E")
+
+
+def _size(data: bytes) -> int:
+    """How long a message says that it is, its length included."""
+    size = int.from_bytes(data[:_LENGTH], signed=True)
+    if size < _LENGTH:
+        raise ProtocolError(f"a message of {size} bytes")
+    return size
 
 
 def _message(kind: bytes, body: bytes) -> bytes:

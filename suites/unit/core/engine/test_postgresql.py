@@ -12,6 +12,7 @@ from staleproof.core.engine.postgresql import (
     Backend,
     Batch,
     Frontend,
+    ProtocolError,
     Statement,
     error_code,
     notification,
@@ -77,6 +78,14 @@ def test_what_a_server_says(cuts: list[int]) -> None:
     assert notification(found[2]) == ("drift", "{}")
     assert error_code(found[3]) == "53300"
     assert found[4].body == b"E"
+
+
+@pytest.mark.parametrize("data", [b"\0\0\0\0", b"\xff\xff\xff\xff"])
+def test_what_speaks_another_protocol_is_refused(data: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        list(Frontend().feed(data))
+    with pytest.raises(ProtocolError):
+        list(Backend(Frontend()).feed(b"E" + data))
 
 
 @pytest.mark.parametrize(("text", "verb"), [("select\n1", "SELECT"), ("", ""), ("COMMIT;", "COMMIT")])

@@ -274,7 +274,67 @@ class Notified(_Entry, frozen=True, kw_only=True):
     fault: FaultIndex | None = None
 
 
-ExternalEntry = Called | Replied | Notified
+ExternalChange = Literal["created", "changed", "deleted"]
+"""What the harness does to something in an external system, as somebody else would."""
+SystemState = Literal["down", "slow", "up"]
+"""What an external system was made to be."""
+
+
+class Drifted(_Entry, frozen=True, kw_only=True):
+    """The harness changed something in an external system behind the controller's back; it is done.
+
+    `kind` and `external` are what it is there, and its name. Resource, namespace and name are those of the object of Kubernetes
+    that it belongs to, as in `Called`; empty if that is unknown. `step`: which of the plan; 0: none.
+    """
+
+    system: str
+    change: ExternalChange
+    kind: str
+    external: str
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    step: int = 0
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Something that an external system held.
+
+    Attributes:
+        kind, external: what it is there, and its name.
+        digest: of all its fields; it changes whenever one of them does.
+        fields: those that are plain and say nothing secret; a digest in place of every other one.
+        resource, namespace, name: the object of Kubernetes that it belongs to, as in `Called`.
+    """
+
+    kind: str
+    external: str
+    digest: str
+    fields: dict[str, Any] = {}
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+class ExternalState(_Entry, frozen=True, kw_only=True):
+    """What an external system held when the harness read it, which is no call of the controller's. `objects` is all of it, in
+    order of kind and name. It is read at the end of each step and before and after each drift; while a repair is waited for, it is
+    read over and over, and told when it has changed."""
+
+    system: str
+    objects: tuple[Held, ...] = ()
+
+
+class SystemTurned(_Entry, frozen=True, kw_only=True):
+    """The harness had an external system down, answering late by so many `seconds`, or up again as it was; it is so now."""
+
+    system: str
+    state: SystemState
+    seconds: float = 0.0
+    step: int = 0
+
+
+ExternalEntry = Called | Replied | Notified | Drifted | ExternalState | SystemTurned
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------------------

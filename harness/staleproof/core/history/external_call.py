@@ -6,13 +6,27 @@ Of several objects the one whose namespace is there as well is meant, then the o
 last. An id that is recorded in two objects says nothing.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from staleproof.core.external import AnswerSeen, CallSeen, NotificationSeen, Seen
-from staleproof.core.history.entry import Called, CallId, Committed, ExternalEntry, Notified, Replied
+import msgspec
+
+from staleproof.core.external import AnswerSeen, CallSeen, Create, Delete, Drift, ExternalObject, NotificationSeen, Seen, target
+from staleproof.core.history.entry import (
+    Called,
+    CallId,
+    Committed,
+    Drifted,
+    ExternalChange,
+    ExternalEntry,
+    ExternalState,
+    Held,
+    Notified,
+    Replied,
+)
 
 Key = tuple[str, str, str]
 """resource, namespace, name"""
@@ -26,6 +40,10 @@ _LITERAL = re.compile(
 """A string, also one with backslashes, or between dollars, or one that does not end."""
 _ELIDED = "…"
 _NOT_IDS = ("conditions",)
+_SECRET = re.compile(r"passw|secret|token|credential|key", re.IGNORECASE)
+"""What the names of fields say that are stored as digests."""
+_PLAIN = bool | int | float | None
+_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +109,40 @@ class CallOwners:
                     effect=effect,
                 )
 
+    def state(self, system: str, objects: Iterable[ExternalObject], *, at: float) -> ExternalState:
+        """What the history has of what a system holds."""
+        return ExternalState(at=at, system=system, objects=tuple(map(self._held, objects)))
+
+    def drifted(self, system: str, drift: Drift, *, at: float, step: int = 0) -> Drifted:
+        """What the history has of a drift that has been made."""
+        kind, external = target(drift)
+        resource, namespace, name = self.owner((external,))
+        change: ExternalChange = "created" if isinstance(drift, Create) else "deleted" if isinstance(drift, Delete) else "changed"
+        return Drifted(
+            at=at,
+            system=system,
+            change=change,
+            kind=kind,
+            external=external,
+            resource=resource,
+            namespace=namespace,
+            name=name,
+            step=step,
+        )
+
+    def _held(self, obj: ExternalObject) -> Held:
+        resource, namespace, name = self.owner((obj.name,))
+        shown = {field: _shown(field, value) for field, value in obj.fields.items()}
+        return Held(
+            kind=obj.kind,
+            external=obj.name,
+            digest=_digest(obj.fields),
+            fields=shown,
+            resource=resource,
+            namespace=namespace,
+            name=name,
+        )
+
     def _rank(self, known: _Known, said: list[tuple[str, ...]]) -> tuple[float, ...]:
         """The higher, the likelier it is that this one is meant; empty: it is not."""
         ids = [each for each in known.ids if _is_in(each, said) and not self._is_shared(each)]
@@ -109,6 +161,15 @@ def without_secrets(text: str) -> str:
     if question and text.startswith("/"):
         return f"{path}?{'&'.join(each.partition('=')[0] for each in query.split('&'))}"
     return _LITERAL.sub(f"'{_ELIDED}'", text)
+
+
+def _shown(field: str, value: object) -> object:
+    """A value of a field, or its digest where the field's name says that it may be secret."""
+    return value if isinstance(value, _PLAIN) or not _SECRET.search(field) else _digest(value)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()[:_DIGITS]
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -31,7 +31,10 @@ from staleproof.core.history.entry import (
     Committed,
     Competed,
     Delivered,
+    Drifted,
     Entry,
+    ExternalState,
+    Held,
     Item,
     Listed,
     Notified,
@@ -46,6 +49,7 @@ from staleproof.core.history.provenance import is_bookkeeping, is_create, is_exe
 from staleproof.core.plan.manifest import Manifest
 
 T = TypeVar("T", bound=Answered | Competed | Delivered | Withheld | Item)
+X = TypeVar("X", bound=Called | Notified | Drifted | ExternalState | Held)
 Key = tuple[str, str, str]
 """resource, namespace, name"""
 PROBE = "-probe"
@@ -168,8 +172,8 @@ class Scope:
         match entry:
             case Answered() | Competed() | Delivered() | Withheld():
                 return self._placed(entry)
-            case Called() | Notified() if (entry.resource, entry.namespace, entry.name) in self._keys:
-                return msgspec.structs.replace(entry, namespace=self.namespace, name=self._name(entry.namespace, entry.name))
+            case Called() | Notified() | Drifted() | ExternalState():
+                return self._placed_outside(entry)
             case Asked(name="", namespace=namespace) if self._is_shared(namespace) and entry.verb != "create":
                 return msgspec.structs.replace(entry, namespace=self.namespace)
             case Asked(namespace=namespace, name=name) if self._asks_for_own(entry):
@@ -179,7 +183,7 @@ class Scope:
     def told(self, entry: Entry) -> Entry | None:
         """The entry as the history has it, as far as is known; None for what happened in another namespace."""
         entry, here = self.place(entry), ("", self.namespace)
-        if isinstance(entry, Called | Replied | Notified):
+        if isinstance(entry, Called | Replied | Notified | Drifted | ExternalState):
             return self._external_told(entry)
         match entry:
             case Committed() | Delivered() | Withheld() if entry.namespace not in here:
@@ -199,12 +203,17 @@ class Scope:
                 entry = msgspec.structs.replace(entry, namespace=self.namespace)
         return self._entry_unmarked(entry) if self.mark else entry
 
-    def _external_told(self, entry: Called | Replied | Notified) -> Entry | None:
+    def _external_told(self, entry: Called | Replied | Notified | Drifted | ExternalState) -> Entry | None:
         """The same of an external system: what is about another trial's object is left out, and what says of none is told."""
-        if isinstance(entry, Replied):
-            is_left_out = entry.call in self._calls_left_out
-        else:
-            is_left_out = entry.namespace not in ("", self.namespace)
+        here = ("", self.namespace)
+        match entry:
+            case ExternalState(objects=objects):
+                entry = msgspec.structs.replace(entry, objects=tuple(each for each in objects if each.namespace in here))
+                is_left_out = False
+            case Replied(call=call):
+                is_left_out = call in self._calls_left_out
+            case _:
+                is_left_out = entry.namespace not in here
         if isinstance(entry, Called):
             (self._calls_left_out.add if is_left_out else self._calls_left_out.discard)(entry.call)
         if is_left_out:
@@ -249,6 +258,14 @@ class Scope:
             return told
         _, namespace, _ = self._uids[told.uid]  # the answer to a delete does not tell
         return msgspec.structs.replace(told, namespace=self.namespace, name=self._name(namespace, told.name))
+
+    def _placed_outside(self, told: X) -> X:
+        """The same of what an external system has, or was asked."""
+        if isinstance(told, ExternalState):
+            return msgspec.structs.replace(told, objects=tuple(map(self._placed_outside, told.objects)))
+        if (told.resource, told.namespace, told.name) not in self._keys:
+            return told
+        return msgspec.structs.replace(told, namespace=self.namespace, name=self._name(told.namespace, told.name))
 
     def _name(self, namespace: str, name: str) -> str:
         return name if namespace in ("", self.namespace, self.shared) else f"{namespace}/{name}"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.external import AnswerSeen, CallSeen, NotificationSeen
-from staleproof.core.history.entry import Called, CallId, Committed, Notified, Replied
+from staleproof.core.external import AnswerSeen, CallSeen, Change, Create, Delete, Drift, ExternalObject, NotificationSeen
+from staleproof.core.history.entry import Called, CallId, Committed, Drifted, Held, Notified, Replied
 from staleproof.core.history.external_call import CallOwners, Key, without_secrets
 from staleproof.core.history.resource_version import Revision
 
@@ -110,4 +110,48 @@ def test_what_a_relay_tells_becomes_entries() -> None:
     told = NotificationSeen(at=3.0, system="db", channel="drift", text='{"name": "w_b"}', effect="lose")
     assert KNOWN.entry(told) == Notified(
         at=3.0, system="db", channel="drift", resource=ROLES, namespace="n1", name="w-b", effect="lose"
+    )
+
+
+ROLE = ExternalObject(kind="roles", name="n1_w_a", fields={"login": True, "memberOf": ["readers"], "password": "hunter2"})
+
+
+def test_what_a_system_holds_is_told_with_its_owner_and_without_secrets() -> None:
+    state = KNOWN.state("db", [ROLE, ExternalObject(kind="roles", name="stranger")], at=4.0)
+    (mine, theirs) = state.objects
+    assert (mine.resource, mine.namespace, mine.name) == (ROLES, "n1", "w-a")
+    assert mine.fields["login"] is True
+    assert mine.fields["memberOf"] == ["readers"]
+    assert mine.fields["password"] not in ("hunter2", "")
+    assert theirs == Held(kind="roles", external="stranger", digest=theirs.digest)
+
+
+def test_a_digest_changes_with_any_field_and_not_with_their_order() -> None:
+    def digest(**fields: object) -> str:
+        (held,) = KNOWN.state("db", [ExternalObject(kind="roles", name="a", fields=fields)], at=0.0).objects
+        return held.digest
+
+    assert digest(login=True, password="a") == digest(password="a", login=True)
+    assert len({digest(login=True, password="a"), digest(login=True, password="b"), digest(login=False, password="a")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("drift", "change"),
+    [
+        (Create(object=ROLE), "created"),
+        (Change(kind="roles", name="n1_w_a", fields={"login": False}), "changed"),
+        (Delete(kind="roles", name="n1_w_a"), "deleted"),
+    ],
+)
+def test_a_drift_is_told_with_the_object_that_it_is_about(drift: Drift, change: str) -> None:
+    assert KNOWN.drifted("db", drift, at=5.0, step=2) == Drifted(
+        at=5.0,
+        system="db",
+        change=change,  # type: ignore[arg-type]  # one of the three
+        kind="roles",
+        external="n1_w_a",
+        resource=ROLES,
+        namespace="n1",
+        name="w-a",
+        step=2,
     )

@@ -12,8 +12,11 @@ from staleproof.core.history.entry import (
     Committed,
     Competed,
     Delivered,
+    Drifted,
     Entry,
+    ExternalState,
     FaultIndex,
+    Held,
     Item,
     Listed,
     Opened,
@@ -344,3 +347,23 @@ def test_a_call_about_what_is_the_trials_elsewhere_is_told_as_if_it_were_here() 
     )
     found = [(each.namespace, each.name, each.text) for each in told if isinstance(each, Called)]
     assert found == [("t", "a", "DROP ROLE a"), ("t", "kube-system/settings", "SELECT")]
+
+
+def drifted(namespace: str, name: str) -> Drifted:
+    return Drifted(
+        at=1.0, system="db", change="deleted", kind="roles", external="r", resource=TENANTS, namespace=namespace, name=name
+    )
+
+
+def held(namespace: str, name: str) -> Held:
+    resource = TENANTS if name else ""
+    return Held(kind="roles", external="r", digest="d", resource=resource, namespace=namespace, name=name)
+
+
+def test_what_drifts_and_what_a_system_holds_is_told_as_calls_are() -> None:
+    scope = Scope("t", [(TENANTS, "", "a-x")], "-x")
+    state = ExternalState(at=2.0, system="db", objects=(held("", "a-x"), held("other", "a"), held("", "")))
+    told = scope.all_told([drifted("", "a-x"), drifted("other", "a"), state])
+    assert [(each.namespace, each.name) for each in told if isinstance(each, Drifted)] == [("t", "a")]
+    (shown,) = [each.objects for each in told if isinstance(each, ExternalState)]
+    assert [(each.namespace, each.name) for each in shown] == [("t", "a"), ("", "")]

@@ -26,6 +26,7 @@ from staleproof.core.engine.postgresql import (
 from .systems import Call, System
 
 _IDLE = b"I"
+_UNANSWERED = ("lose-answer", "stall")
 
 
 class Session:
@@ -92,7 +93,7 @@ class Session:
         if message.type == NOTIFICATION:
             return self._notified(message)
         calls = self._asked[0] if self._asked else []
-        loses = any(call.effect == "lose-answer" for call in calls)
+        loses = any(call.effect in _UNANSWERED for call in calls)
         if message.type == ERROR:
             self._code = error_code(message)
         if message.type == READY:
@@ -105,8 +106,12 @@ class Session:
         self._status = status
         calls = self._asked.popleft() if self._asked else []
         code, self._code = self._code, ""
+        if lost and all(call.effect != "lose-answer" for call in calls):  # the connection stays
+            for call in calls:
+                self._system.answered(call, "unknown", executed=not code)
+            return
         if lost:
-            await self._end(calls, executed=True)
+            await self._end(calls, executed=not code)
             return
         await _until(max((call.due for call in calls), default=0.0))
         for call in calls:

@@ -46,7 +46,7 @@ class System:
 
     def called(self, client: str, verb: str, text: str, values: Sequence[str] = ()) -> Call:
         """A call has come."""
-        call = Call(next(self._numbers), time.monotonic(), self.faults.on_call((text, *values)))
+        call = Call(next(self._numbers), time.monotonic(), self.faults.on_call(verb, (text, *values)))
         self._journal.record(
             CallSeen(at=call.at, call=call.number, system=self.name, client=client, verb=verb, text=text, values=tuple(values))
         )
@@ -54,9 +54,17 @@ class System:
 
     def answered(self, call: Call, outcome: RequestOutcome, code: str = "", *, executed: bool | None = None) -> None:
         """The answer leaves, or none will."""
-        now, effect = time.monotonic(), call.effect
         self._journal.record(
-            AnswerSeen(at=now, call=call.number, system=self.name, outcome=outcome, code=code, executed=executed, effect=effect)
+            AnswerSeen(
+                at=time.monotonic(),
+                call=call.number,
+                system=self.name,
+                outcome=outcome,
+                code=code,
+                executed=executed,
+                effect=call.effect,
+                of=call.fault.of if call.fault else None,
+            )
         )
 
     def notified(self, channel: str, text: str) -> NotificationFault | None:

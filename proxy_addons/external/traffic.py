@@ -91,6 +91,9 @@ class HttpTraffic:
             await self._listeners.reset(flow.client_conn)
             flow.kill()
             return
+        if call.effect == "stall":
+            system.answered(call, "unknown", executed=True)
+            await asyncio.Event().wait()  # until the client leaves, or the relay ends
         await asyncio.sleep(max(0.0, call.due - time.monotonic()))
         is_ok = code < _CLIENT_ERROR
         system.answered(call, "ok" if is_ok else "fail", str(code), executed=is_ok if code < _SERVER_ERROR else None)

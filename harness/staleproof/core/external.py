@@ -77,16 +77,23 @@ class CallFault(Value, frozen=True, kw_only=True, tag_field="fault", tag="calls"
     Attributes:
         effect: `delay`: the system does at once what it is asked for, and answers late, by `seconds`; `reject`: the client is told
             that the system cannot do it now, and the system is not asked; `cut`: the connection ends before the system is asked;
-            `lose-answer`: the system does what it is asked for, and the connection ends before the answer.
+            `lose-answer`: the system does what it is asked for, and the connection ends before the answer; `stall`: the same, and
+            the connection stays.
         seconds: of a delay.
         mentions: only calls that have this in them; empty means all.
+        changes: only calls that change something, as their verb says (`changes_something`).
+        nth: from which of them on, from 1.
         count: only so many of them; empty means all.
+        of: the position in its plan of the fault that this belongs to; empty: it belongs to none.
     """
 
     effect: CallEffect
     seconds: Seconds | None = None
     mentions: str = ""
+    changes: bool = False
+    nth: Positive = 1
     count: Positive | None = None
+    of: int | None = None
 
 
 class NotificationFault(Value, frozen=True, kw_only=True, tag_field="fault", tag="notifications"):
@@ -134,7 +141,7 @@ class AnswerSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
         outcome: `unknown`: the client cannot know whether the call was executed.
         code: the error's, or the HTTP status.
         executed: whether the system did it, as far as we know.
-        effect: the fault that acted.
+        effect: the fault that acted; `of` is as in `CallFault`.
     """
 
     at: float
@@ -144,6 +151,7 @@ class AnswerSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     code: str = ""
     executed: bool | None = None
     effect: CallEffect | None = None
+    of: int | None = None
 
 
 class NotificationSeen(
@@ -160,6 +168,18 @@ class NotificationSeen(
 
 Seen = CallSeen | AnswerSeen | NotificationSeen
 """What a relay tells, in order."""
+
+
+_ONLY_LOOKS = frozenset(
+    {"SELECT", "SHOW", "EXPLAIN", "GET", "HEAD", "OPTIONS", "LISTEN", "UNLISTEN", "SET", "RESET", "DISCARD", "DEALLOCATE", "CLOSE",
+     "FETCH", "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "DECLARE", "LOCK", "PREPARE", ""}
+)  # fmt: skip
+
+
+def changes_something(verb: str) -> bool:
+    """Whether a call that is counted as this is there to change something. A statement that begins otherwise than it goes on (`WITH
+    … INSERT`) is taken for one that is."""
+    return verb.upper() not in _ONLY_LOOKS
 
 
 def faults_problem(faults: Iterable[CallFault | NotificationFault]) -> str:

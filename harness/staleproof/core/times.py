@@ -46,6 +46,10 @@ AT_MOST_NEEDED_SECONDS = 100.0
 its reflector to a minute after several 410s. What takes longer is for the one run that waits long (`--staleproof-patience`)."""
 LOOKING_FACTOR = 10.0
 """Of the time that it takes to look whether something is still missing: it is looked at again after so long, at the earliest."""
+EXTERNAL_READ_SECONDS = 0.2
+"""While the repair of something in an external system is waited for, the system is read so often."""
+CALL_SECONDS = 10.0
+"""A call to an external system that is not answered keeps the controller from being idle for so long."""
 RESYNC_SECONDS = 60.0
 """A watch that was ended for a resync is waited for so long."""
 OPENS_WATCH_SECONDS = 30.0

@@ -282,6 +282,7 @@ class Session(Worker):
             manifests=manifests,
             before=before,
             companions=mine.companions,
+            external=mine.external,
             kept_names=mine.kept_names,
             own_hosts=mine.own_hosts,
         )

@@ -1,9 +1,10 @@
 """Which fault acts on a call to an external system, or on a notification: each counts what it has acted on."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
-from staleproof.core.external import CallFault, NotificationFault
+from staleproof.core.external import CallFault, NotificationFault, changes_something
 
 T = TypeVar("T", CallFault, NotificationFault)
 
@@ -16,24 +17,26 @@ class CallFaults:
         self._calls = _Counted([each for each in given if isinstance(each, CallFault)])
         self._notifications = _Counted([each for each in given if isinstance(each, NotificationFault)])
 
-    def on_call(self, texts: Sequence[str]) -> CallFault | None:
-        """The first that concerns a call with these texts."""
-        return self._calls.first(texts)
+    def on_call(self, verb: str, texts: Sequence[str]) -> CallFault | None:
+        """The first that concerns a call with this verb and these texts."""
+        changes = changes_something(verb)
+        return self._calls.first(texts, lambda fault: changes or not fault.changes)
 
     def on_notification(self, texts: Sequence[str]) -> NotificationFault | None:
         """The first that concerns a notification with these texts."""
-        return self._notifications.first(texts)
+        return self._notifications.first(texts, lambda _: True)
 
 
 class _Counted(Generic[T]):
     def __init__(self, faults: Sequence[T]) -> None:
         self._faults: Sequence[T] = faults
-        self._acted = [0] * len(faults)
+        self._met = [0] * len(faults)
 
-    def first(self, texts: Sequence[str]) -> T | None:
+    def first(self, texts: Sequence[str], concerns: Callable[[T], bool]) -> T | None:
         for index, fault in enumerate(self._faults):
-            left = fault.count is None or self._acted[index] < fault.count
-            if left and (not fault.mentions or any(fault.mentions in text for text in texts)):
-                self._acted[index] += 1
-                return fault
+            if concerns(fault) and (not fault.mentions or any(fault.mentions in text for text in texts)):
+                self._met[index] += 1
+                begins = fault.nth if isinstance(fault, CallFault) else 1
+                if begins <= self._met[index] < begins + (fault.count or math.inf):
+                    return fault
         return None

@@ -22,8 +22,9 @@ CallId = NewType("CallId", int)
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "UNREADABLE"]
 RequestOutcome = Literal["ok", "fail", "unknown"]
-CallEffect = Literal["delay", "reject", "cut", "lose-answer"]
-"""How a call goes wrong: it is answered late; refused, and not executed; its connection ends before it is executed, or after."""
+CallEffect = Literal["delay", "reject", "cut", "lose-answer", "stall"]
+"""How a call goes wrong: it is answered late; refused, and not executed; its connection ends before it is executed, or after; or it
+is executed and never answered, and the connection stays."""
 NotificationEffect = Literal["lose", "repeat", "delay"]
 """How a notification goes wrong: it never comes, comes twice, or comes late."""
 

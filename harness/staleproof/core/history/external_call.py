@@ -23,6 +23,7 @@ from staleproof.core.history.entry import (
     ExternalChange,
     ExternalEntry,
     ExternalState,
+    FaultIndex,
     Held,
     Notified,
     Replied,
@@ -62,6 +63,7 @@ class CallOwners:
     def __init__(self, resources: Iterable[str] = ()) -> None:
         self._resources = frozenset(resources)
         self._objects: dict[Key, _Known] = {}
+        self._preferred: frozenset[str] = frozenset()
 
     def see(self, commit: Committed) -> None:
         """An object that is deleted is remembered: the last calls about it come afterwards."""
@@ -70,10 +72,15 @@ class CallOwners:
             known = _Known(_words(commit.name), _words(commit.namespace), ids, commit.at)
             self._objects[commit.resource, commit.namespace, commit.name] = known
 
+    def prefer(self, resources: Iterable[str]) -> None:
+        """Objects of these resources, if they are mentioned, are meant rather than others: primaries, whose children may have the
+        same name."""
+        self._preferred = frozenset(resources)
+
     def owner(self, texts: Iterable[str]) -> Key:
         """The object that is meant; three empty strings: none."""
         said = [_words(text) for text in texts]
-        rank, owner = max(((self._rank(known, said), key) for key, known in self._objects.items()), default=((), _NOBODY))
+        rank, owner = max(((self._rank(key, known, said), key) for key, known in self._objects.items()), default=((), _NOBODY))
         return owner if rank else _NOBODY
 
     def entry(self, seen: Seen) -> ExternalEntry:
@@ -93,9 +100,15 @@ class CallOwners:
                     name=name,
                 )
             case AnswerSeen(outcome=outcome, code=code, executed=executed, effect=effect):
-                call = CallId(seen.call)
                 return Replied(
-                    at=seen.at, call=call, system=seen.system, outcome=outcome, code=code, executed=executed, effect=effect
+                    at=seen.at,
+                    call=CallId(seen.call),
+                    system=seen.system,
+                    outcome=outcome,
+                    code=code,
+                    executed=executed,
+                    effect=effect,
+                    fault=FaultIndex(seen.of) if seen.of is not None else None,
                 )
             case NotificationSeen(channel=channel, effect=effect):
                 resource, namespace, name = self.owner((channel, seen.text))
@@ -143,13 +156,13 @@ class CallOwners:
             name=name,
         )
 
-    def _rank(self, known: _Known, said: list[tuple[str, ...]]) -> tuple[float, ...]:
+    def _rank(self, key: Key, known: _Known, said: list[tuple[str, ...]]) -> tuple[float, ...]:
         """The higher, the likelier it is that this one is meant; empty: it is not."""
         ids = [each for each in known.ids if _is_in(each, said) and not self._is_shared(each)]
         if not ids and not _is_in(known.name, said):
             return ()
         longest = max(len("".join(each)) for each in (*ids, known.name) if _is_in(each, said))
-        return (_is_in(known.namespace, said), longest, known.changed)
+        return (key[0] in self._preferred, _is_in(known.namespace, said), longest, known.changed)
 
     def _is_shared(self, words: tuple[str, ...]) -> bool:
         return sum(words in known.ids for known in self._objects.values()) > 1

@@ -52,9 +52,10 @@ class HTTPService(ExternalSystem):
             self._lacks("start")
         if self._process is None or not self._process.running:
             self._process = await Process.start(self._program)
-            await self._process.ready(self._is_open, limit_seconds=READY_SECONDS)
+            await self._process.ready(self.is_open, limit_seconds=READY_SECONDS)
 
-    async def _is_open(self) -> bool:
+    async def is_open(self) -> bool:
+        """Whether something listens there."""
         with suppress(OSError, TimeoutError):
             async with asyncio.timeout(PROBE_ANSWER_SECONDS):
                 _, writer = await asyncio.open_connection(*self._address)

@@ -13,16 +13,20 @@ class ExternalRecording:
     empty means any."""
 
     def __init__(self, take: Callable[[Entry], None], resources: Iterable[str] = ()) -> None:
-        self._take, self._owners = take, CallOwners(resources)
+        self._take, self.owners = take, CallOwners(resources)
+
+    def prefer(self, resources: Iterable[str]) -> None:
+        """From now on objects of these resources, if they are mentioned, are meant rather than others."""
+        self.owners.prefer(resources)
 
     def see(self, entry: Entry) -> None:
         """A listener of the bus."""
         if isinstance(entry, Committed):
-            self._owners.see(entry)
+            self.owners.see(entry)
 
     def seen(self, seen: Seen) -> None:
         """What a relay tells. Nothing of it is stored but this entry, which has no secrets."""
-        self._take(self._owners.entry(seen))
+        self._take(self.owners.entry(seen))
 
     def ended(self, why: str) -> None:
         """The relay has ended by itself."""

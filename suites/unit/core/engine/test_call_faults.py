@@ -11,12 +11,19 @@ LOST = NotificationFault(effect="lose", count=1)
 def test_the_first_that_concerns_a_call_acts_as_often_as_it_says() -> None:
     faults = CallFaults([LOST, CUT, LATE])
     asked = [["SELECT $1", "w-a"], ["SELECT 1"], ["DROP ROLE w-a"], ["DROP ROLE w-a"]]
-    assert [faults.on_call(texts) for texts in asked] == [CUT, LATE, CUT, LATE]
+    assert [faults.on_call("SELECT", texts) for texts in asked] == [CUT, LATE, CUT, LATE]
     assert [faults.on_notification(["x"]), faults.on_notification(["x"])] == [LOST, None]
 
 
+def test_only_calls_that_change_something_count_where_it_says_so() -> None:
+    second = CallFault(effect="stall", changes=True, nth=2, count=1)
+    faults = CallFaults([second])
+    asked = ["SELECT", "CREATE", "BEGIN", "GRANT", "DROP"]
+    assert [faults.on_call(verb, ["x"]) for verb in asked] == [None, None, None, second, None]
+
+
 def test_without_faults_none_acts() -> None:
-    assert CallFaults().on_call(["x"]) is None
+    assert CallFaults().on_call("SELECT", ["x"]) is None
 
 
 def test_only_a_delay_has_seconds_and_it_must_have_them() -> None:

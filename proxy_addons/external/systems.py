@@ -91,4 +91,5 @@ class Systems:
 
     def install(self, faults: SystemFaults) -> None:
         """Replace what goes wrong with a system."""
-        self._systems[faults.system].faults = CallFaults(faults.faults)
+        system = self._systems[faults.system]
+        system.faults = CallFaults(faults.faults, system.faults)

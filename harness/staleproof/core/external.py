@@ -3,7 +3,7 @@
 A *call* is one thing that a client asks an external system for: a statement, an HTTP request.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -11,6 +11,8 @@ import msgspec
 from staleproof.core.fault.model import Positive, Seconds, Value
 from staleproof.core.history.entry import CallEffect, NotificationEffect, RequestOutcome
 
+OTHER = "staleproof-drift"
+"""What somebody else says where the controller has said something."""
 Word = Annotated[str, msgspec.Meta(min_length=1)]
 
 
@@ -51,6 +53,26 @@ class Delete(Value, frozen=True, kw_only=True, tag_field="drift", tag="delete"):
 
 Drift = Create | Change | Delete
 """A change of an external system that neither the controller nor Kubernetes has made."""
+
+
+def otherwise(fields: Mapping[str, Any], bare: Mapping[str, Any]) -> dict[str, Any]:
+    """One of these fields, with another value than it has: the first that is not as in something of which nothing was said
+    (`bare`), since that is what whoever made it cares about. Empty: there is none."""
+    for name, unsaid in bare.items():
+        if name in fields and fields[name] != unsaid:
+            return {name: _another(fields[name])}
+    return {}
+
+
+def _another(value: object) -> object:
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case dict():
+            return {**value, OTHER: OTHER}
+    return OTHER
 
 
 def target(drift: Drift) -> tuple[str, str]:

@@ -132,6 +132,16 @@ GONE_SECONDS = 1.0
 """The same: what belonged to it is gone."""
 RESTS_SECONDS = (0.5, 1.0)
 """A drawn rest."""
+REPAIRED_SECONDS = 30.0
+"""What drifts in an external system is waited for so long until it is repaired, where nobody says how long that takes."""
+REPAIRED_FACTOR = 2.0
+"""Of the seconds in which the controller says that it repairs: so long is waited, and some more."""
+REPAIRED_SPARE_SECONDS = 2.0
+"""And so much more."""
+NEVER_REPAIRED_SECONDS = 3.0
+"""Where the controller says that it repairs nothing: long enough to see what it does."""
+SLOW_SYSTEM_SECONDS = 2.0
+"""An external system that is slow answers so late."""
 LAGS_SECONDS = (0.3, 0.6, 1.0)
 """By how much a fault makes something late, where nothing else is said of it."""
 SKEW_SECONDS = 0.5

@@ -1,7 +1,7 @@
 """Which fault acts on a call to an external system, or on a notification: each counts what it has acted on."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from staleproof.core.external import CallFault, NotificationFault, changes_something
@@ -10,12 +10,21 @@ T = TypeVar("T", CallFault, NotificationFault)
 
 
 class CallFaults:
-    """The faults of one system. To ask uses up their count: each call and each notification is asked about once."""
+    """The faults of one system. To ask uses up their count: each call and each notification is asked about once.
 
-    def __init__(self, faults: Iterable[CallFault | NotificationFault] = ()) -> None:
+    `before`: those that they replace; a fault of a plan that was among them goes on counting where it was.
+    """
+
+    def __init__(self, faults: Iterable[CallFault | NotificationFault] = (), before: "CallFaults | None" = None) -> None:
         given = tuple(faults)
-        self._calls = _Counted([each for each in given if isinstance(each, CallFault)])
+        known: Mapping[object, int] = before.known if before is not None else {}
+        self._calls = _Counted([each for each in given if isinstance(each, CallFault)], known)
         self._notifications = _Counted([each for each in given if isinstance(each, NotificationFault)])
+
+    @property
+    def known(self) -> Mapping[object, int]:
+        """How many calls each fault of a plan has met."""
+        return self._calls.known
 
     def on_call(self, verb: str, texts: Sequence[str]) -> CallFault | None:
         """The first that concerns a call with this verb and these texts."""
@@ -28,9 +37,15 @@ class CallFaults:
 
 
 class _Counted(Generic[T]):
-    def __init__(self, faults: Sequence[T]) -> None:
+    def __init__(self, faults: Sequence[T], known: Mapping[object, int] | None = None) -> None:
         self._faults: Sequence[T] = faults
-        self._met = [0] * len(faults)
+        self._met = [(known or {}).get(each, 0) for each in faults]
+
+    @property
+    def known(self) -> Mapping[object, int]:
+        """How many calls each fault of a plan has met."""
+        met = zip(self._faults, self._met, strict=True)
+        return {each: count for each, count in met if isinstance(each, CallFault) and each.of is not None}
 
     def first(self, texts: Sequence[str], concerns: Callable[[T], bool]) -> T | None:
         for index, fault in enumerate(self._faults):

@@ -178,7 +178,7 @@ def without_secrets(text: str) -> str:
 
 def _shown(field: str, value: object) -> object:
     """A value of a field, or its digest where the field's name says that it may be secret."""
-    return value if isinstance(value, _PLAIN) or not _SECRET.search(field) else _digest(value)
+    return value if isinstance(value, _PLAIN) or not value or not _SECRET.search(field) else _digest(value)
 
 
 def _digest(value: object) -> str:

@@ -20,7 +20,7 @@ from staleproof.core.external import Drift, ExternalObject
 from staleproof.core.times import ANSWER_SECONDS, GRACE_SECONDS, PROBE_ANSWER_SECONDS, READY_SECONDS
 from staleproof.drive.external.postgresql_log import LINE_PREFIX, statements, verb
 from staleproof.drive.external.postgresql_programs import PostgreSQLPrograms, find_programs
-from staleproof.drive.external.postgresql_state import READ_DATABASES, READ_ROLES, Statement, changing, database, role
+from staleproof.drive.external.postgresql_state import BARE, READ_DATABASES, READ_ROLES, Statement, changing, database, role
 from staleproof.drive.external.system import ExternalSystem
 from staleproof.drive.external.unprivileged import unprivileged
 from staleproof.drive.process.address import LOOPBACK, free_port
@@ -76,6 +76,7 @@ class PostgreSQL(ExternalSystem):
 
     kind: ClassVar[str] = "postgresql"
     protocol: ClassVar[str] = "postgresql"
+    bare = BARE
 
     def __init__(self, name: str, folder: _Folder) -> None:
         self.name, self._folder = name, folder

@@ -12,6 +12,11 @@ from staleproof.core.external import Change, Create, Delete, Drift, ExternalObje
 from staleproof.errors import UsageError
 
 ROLES, DATABASES = "roles", "databases"
+BARE: Mapping[str, Mapping[str, Any]] = {
+    ROLES: {"login": False, "connectionLimit": -1, "createdb": False, "createrole": False, "superuser": False, "password": ""},
+    DATABASES: {"connectionLimit": -1},
+}
+"""What `CREATE ROLE` and `CREATE DATABASE` make of a name alone."""
 READ_ROLES = """
     SELECT rolname AS name, rolcanlogin AS login, rolsuper AS superuser, rolcreatedb AS createdb, rolcreaterole AS createrole,
            rolconnlimit AS "connectionLimit", rolpassword AS password,

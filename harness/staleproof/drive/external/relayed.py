@@ -13,6 +13,7 @@ class Relayed(ExternalSystem):
 
     def __init__(self, system: ExternalSystem, relay: Relay) -> None:
         self.name, self.system, self._relay = system.name, system, relay
+        self.bare = system.bare
         self.kind = system.kind  # type: ignore[misc]  # of an adapter the class says it
         self.url = system.url_at(relay.host, relay.ports[system.name])
 

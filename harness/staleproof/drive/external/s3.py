@@ -1,6 +1,7 @@
 """Buckets of a service that speaks S3's REST API, path-style and without signatures, as an external system."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -21,6 +22,7 @@ class S3(HTTPService):
     """Its state is its buckets with their tags."""
 
     kind: ClassVar[str] = "s3"
+    bare = MappingProxyType({BUCKETS: MappingProxyType({"tags": {}})})
 
     async def read_state(self) -> tuple[ExternalObject, ...]:
         names = [name.text or "" for name in (await self._asked("GET", "/")).iter() if _tag(name) == "Name"]

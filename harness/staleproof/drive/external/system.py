@@ -1,8 +1,9 @@
 """What can be asked of an external system, whatever it is: an adapter implements what it can, and says clearly what it cannot."""
 
 from collections import Counter
-from collections.abc import Collection
-from typing import ClassVar, NoReturn
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, NoReturn
 
 from staleproof.core.external import Drift, ExternalObject
 from staleproof.errors import UsageError
@@ -24,6 +25,8 @@ class ExternalSystem:
         url: where the controller reaches it. It may have credentials in it, so no report has it.
         protocol: what a relay has to speak before it.
         upstream: where a relay reaches it, as HOST:PORT.
+        bare: of each kind of thing in it the fields that can be changed from outside, as they are when nobody has said anything of
+            them. Those that a controller leaves so are not its business, and do not drift in plans.
     """
 
     kind: ClassVar[str] = "external"
@@ -31,6 +34,7 @@ class ExternalSystem:
     url: str = ""
     protocol: ClassVar[str] = ""
     upstream: str = ""
+    bare: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
     async def read_state(self) -> tuple[ExternalObject, ...]:
         """What is in it now, in order of kind and name; what belongs to the system itself, and to the harness, is left out.

@@ -39,6 +39,7 @@ from staleproof.drive.process import logs
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.event_bus import Condition
+from staleproof.drive.trial.external_faults import ExternalFaults
 from staleproof.drive.trial.nudges import what_heals
 from staleproof.drive.trial.outside import Outside
 from staleproof.drive.trial.placing import place
@@ -204,6 +205,7 @@ class _Run:
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
         self._where, self._settle = where, spec.plan.settle
         self._process_faults = ProcessFaults(environment.lives, environment.bus, spec.plan.faults)
+        self._external_faults = ExternalFaults(environment.external, environment.bus, spec.plan.faults)
         may_lack_children = bool(spec.plan.faults) or spec.role == "slept"  # those that a step is about may never come
         child_seconds = 0.0 if may_lack_children else self._settle.limit_seconds
         self._outside = Outside(environment.external, environment.bus, child_seconds=child_seconds)
@@ -261,7 +263,7 @@ class _Run:
     @contextlib.contextmanager
     def _following(self) -> Iterator[None]:
         """What is done because of what happens: process faults, and readings in between."""
-        followers = (self._process_faults, self._readings)
+        followers = (self._process_faults, self._external_faults, self._readings)
         tasks = [self._environment.group.create_task(each.follow()) for each in followers]
         self._bus.listeners += [each.see for each in followers]
         try:
@@ -277,6 +279,11 @@ class _Run:
         scope = self._bus.scope
         return scope.shown(without(scope.mine(self._environment.truth.objects), self._given))
 
+    async def _faults_begin(self) -> None:
+        """Return once those faults act, or have acted, that are not the proxy's."""
+        await self._external_faults.settled()
+        await self._process_faults.settled()
+
     async def _look(self) -> None:
         """Read what is not told: the controller's metrics, and what external systems hold."""
         await self._readings.take()
@@ -288,7 +295,7 @@ class _Run:
         stays = await self._stays(step, number)
         revision = await self._environment.api.revision() if number in shown_later else None
         await self._proxy.begin_step(number, revision=revision)
-        await self._process_faults.settled()
+        await self._faults_begin()
         began = time.monotonic()
         self._activity.begin_step(began)
         self._bus.take(StepBegan(at=began, step=number, does=describe(step)))
@@ -386,6 +393,7 @@ class _Run:
         converged."""
         settle, bus = self._settle, self._bus
         await self._proxy.release()
+        await self._external_faults.settled()
         await self._outside.restore()
         await self._process_faults.settled()
         for missed in self._process_faults.missed():

@@ -22,6 +22,15 @@ def test_only_calls_that_change_something_count_where_it_says_so() -> None:
     assert [faults.on_call(verb, ["x"]) for verb in asked] == [None, None, None, second, None]
 
 
+def test_a_fault_of_a_plan_goes_on_counting_when_others_come_and_go() -> None:
+    first = CallFault(effect="reject", changes=True, count=1, of=0)
+    faults = CallFaults([first])
+    assert faults.on_call("CREATE", ["x"]) == first
+    more = CallFaults([first, LATE], faults)
+    assert more.on_call("CREATE", ["x"]) == LATE
+    assert CallFaults([first]).on_call("CREATE", ["x"]) == first
+
+
 def test_without_faults_none_acts() -> None:
     assert CallFaults().on_call("SELECT", ["x"]) is None
 

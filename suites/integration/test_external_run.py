@@ -10,7 +10,20 @@ import pytest
 import yaml
 
 from staleproof.core.declared import DeclaredPostgreSQL, Within
-from staleproof.core.history.entry import Committed, Drifted, Entry, ExternalState, StepBegan, StepEnded, SystemTurned
+from staleproof.core.fault import AnyFault, ExternalFault, KillAtCall, LoseCallAnswer, RejectCall, SlowCall, Window
+from staleproof.core.history.entry import (
+    Called,
+    Committed,
+    Drifted,
+    Entry,
+    ExternalState,
+    FaultFired,
+    Replied,
+    StepBegan,
+    StepEnded,
+    Stopped,
+    SystemTurned,
+)
 from staleproof.core.history.history import History, decode
 from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.plan import Plan, encode
@@ -20,6 +33,7 @@ from .conftest import MANIFESTS, Done, Run, fixture_controller
 from .test_secrets import holding
 
 pytestmark = pytest.mark.live
+FIRST = Window(1, 2)
 E = TypeVar("E", bound=Entry)
 WIDGET = Target("staleproof.dev/v1", "Widget", "sample")
 APPLY = Apply(object=yaml.safe_load((MANIFESTS / "widget-sample.yaml").read_text()))
@@ -27,9 +41,9 @@ EXTERNAL = '{"name": "db", "kind": "postgresql", "repairs": {"within": "3s"}}'
 TELLS_ITS_URL = 'echo "$EXTERNAL_URL" > "$URL_FILE"; echo "connecting to $EXTERNAL_URL"; exec '
 
 
-def run(staleproof: Run, folder: Path, *steps: Step, looks: bool) -> tuple[Done, History]:
+def run(staleproof: Run, folder: Path, *steps: Step, looks: bool, faults: tuple[AnyFault, ...] = ()) -> tuple[Done, History]:
     """What came of a plan with these steps. `looks`: the controller looks at its roles by itself."""
-    plan = Plan(scenario="external", title="roles drift", steps=steps)
+    plan = Plan(scenario="external", title="roles drift", steps=steps, faults=faults)
     (folder / "plan.json").write_bytes(encode(plan))
     env = os.environ | {"URL_FILE": str(folder / "url"), "EVERY_SECONDS": "0.5" if looks else "0"}
     done = staleproof(
@@ -44,7 +58,7 @@ def run(staleproof: Run, folder: Path, *steps: Step, looks: bool) -> tuple[Done,
         folder=folder,
         env=env,
     )
-    assert done.code == 10, done.output  # without faults, nothing that is scored was tried
+    assert done.code in (0, 10), done.output  # without faults, nothing that is scored was tried
     (found,) = (done.run_folder / "trials").glob("*/history.jsonl.gz")
     return done, decode(found.read_bytes())
 
@@ -97,6 +111,37 @@ def test_a_controller_that_never_looks_is_told_by_a_touch(staleproof: Run, tmp_p
     assert ended - began > 2.0
     assert {each.objects for each in between(states, (began, ended))} == {()}
     assert [len(each.objects) for each in states][-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "effect", "outcome", "executed"),
+    [
+        (RejectCall(system="db", window=FIRST), "reject", "fail", False),
+        (SlowCall(by_seconds=1.0, window=FIRST), "delay", "ok", True),
+        (LoseCallAnswer(system="db", window=FIRST), "lose-answer", "unknown", True),
+        (KillAtCall(system="db", window=FIRST), "stall", "unknown", True),
+    ],
+    ids=lambda each: each.tag if isinstance(each, ExternalFault) else "",
+)
+def test_a_call_goes_wrong_as_the_plan_says(
+    fault: AnyFault, effect: str, outcome: str, *, executed: bool, staleproof: Run, tmp_path: Path
+) -> None:
+    done, history = run(staleproof, tmp_path, APPLY, Touch(target=WIDGET), looks=False, faults=(fault,))
+    (reply,) = [each for each in every(history, Replied) if each.effect]
+    assert (reply.effect, reply.outcome, reply.executed, reply.fault) == (effect, outcome, executed, 0)
+    (called,) = [each for each in every(history, Called) if each.call == reply.call]
+    assert (called.verb, called.name) == ("CREATE", "sample")
+    (fired,) = every(history, FaultFired)
+    assert fired.fault == 0
+    killed = [(each.fault, each.life) for each in every(history, Stopped)]
+    assert killed == ([(0, 1)] if effect == "stall" else [])
+    writes = [each for each in every(history, Committed) if each.resource == "widgets.staleproof.dev"]
+    recorded = [each.at for each in writes if each.object.get("status")]
+    assert reply.at < recorded[0]
+    assert [len(each.objects) for each in every(history, ExternalState)][-1] == 1
+    (told,) = done.report["trials"][0]["external"]
+    assert told["system"] == "db"
+    assert [call[1] for call in told["calls"]].count("CREATE") == (2 if effect == "reject" else 1)
 
 
 def test_a_system_is_down_while_the_user_changes_the_primary(staleproof: Run, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ that needs an event is told from one that looks by itself, and from one that nev
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from staleproof.core.fault import Restart, Window
 from staleproof.core.operator.observed import Observed, Outside
 from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Step, Touch, TurnSystem
@@ -40,15 +42,22 @@ def drift(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(
             f"{words} while the API is silent",
-            steps=(
-                appear(observed),
-                step,
-                AwaitRepair(seconds=patience_for(outside)),
-                Touch(target=observed.target),
-                AwaitRepair(seconds=patience_for(outside)),
-            ),
+            steps=_silent(observed, outside, step),
         )
         for outside, words, step in profile.some(_drifts(observed))
+    )
+
+
+@SCENARIO.family
+def unheard(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The same, and the notification by which the system tells of it is lost; where there are none, nothing is lost."""
+    return (
+        Draft(
+            f"{words} and nobody is notified",
+            steps=_silent(observed, outside, structs.replace(step, notifies=False)),
+        )
+        for outside, words, step in profile.some(_drifts(observed))
+        if "notify" in outside.can
     )
 
 
@@ -82,6 +91,12 @@ def outage(observed: Observed, profile: Profile) -> Iterator[Draft]:
         for system, turned in profile.some(_turns(observed))
         for words, change in changes
     )
+
+
+def _silent(observed: Observed, outside: Outside, step: Drift) -> tuple[Step, ...]:
+    """It drifts, and the API is silent until it should have been repaired; then the primary is touched."""
+    wait = AwaitRepair(seconds=patience_for(outside))
+    return (appear(observed), step, wait, Touch(target=observed.target), wait)
 
 
 def _drifts(observed: Observed) -> Iterator[tuple[Outside, str, Drift]]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from staleproof.core.fault import Restart, Window
 from staleproof.core.operator.observed import Calls, Observed, Outside
@@ -46,6 +47,16 @@ def test_what_is_kept_outside_is_deleted_and_changed_while_the_api_is_silent() -
 @pytest.mark.parametrize(("within", "seconds"), [(None, REPAIRED_SECONDS), (5.0, 12.0), (0.0, NEVER_REPAIRED_SECONDS)])
 def test_a_repair_is_waited_for_as_long_as_the_controller_says(within: float | None, seconds: float) -> None:
     assert {plan.steps[2] for plan in plans("drift", keeper(within=within))} == {AwaitRepair(seconds=seconds)}
+
+
+def test_the_same_where_the_notification_is_lost_if_the_system_tells_of_it_at_all() -> None:
+    found = plans("unheard", keeper(can=(*ALL, "notify")))
+    assert [plan.steps[1] for plan in found] == [unheard(DELETED), unheard(CHANGED)]
+    assert plans("unheard", keeper()) == []
+
+
+def unheard(step: Drift) -> Drift:
+    return structs.replace(step, notifies=False)
 
 
 def test_the_same_while_the_controller_is_down() -> None:

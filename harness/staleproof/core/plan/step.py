@@ -144,6 +144,7 @@ class Drift(_Step, frozen=True, kw_only=True, tag="drift"):
     `kind` as the system calls it (`roles`). `nth` counts what of the kind belongs to the trial, by name, as in `Recreate`. It is
     deleted; or `fields` of it are changed; or it is created anew by somebody else, with these fields and no others. With `name`
     something of that name is created, whatever there is: `{namespace}` in it stands for the trial's, `{mark}` for its mark.
+    `notifies`: the system tells those that listen, if it is one that does.
     """
 
     system: str
@@ -152,6 +153,7 @@ class Drift(_Step, frozen=True, kw_only=True, tag="drift"):
     nth: int = 1
     fields: dict[str, Any] = msgspec.field(default_factory=dict)
     name: str = ""
+    notifies: bool = True
 
 
 class AwaitRepair(_Step, frozen=True, kw_only=True, tag="await-repair"):
@@ -311,6 +313,7 @@ def _outside_in_words(step: Drift | AwaitRepair | TurnSystem) -> str:
             return f"{system} is {state}"
         case Drift(system=system, kind=kind, change=change, name=name, fields=fields, nth=nth):
             what = f"somebody else has {change} {name or f'number {nth}'} of the {kind} in {system}"
+            what += "" if step.notifies else ", and nobody is notified"
             return f"{what}: {', '.join(sorted(fields))}" if fields else what
 
 

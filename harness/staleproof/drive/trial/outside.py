@@ -2,21 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from staleproof.core.external import Change, Create, Delete, ExternalObject
+from staleproof.core.external import Change, Create, Delete, ExternalObject, target
 from staleproof.core.external import Drift as Drifting
 from staleproof.core.history.entry import ExternalState, Held, SystemTurned
 from staleproof.core.plan.step import AwaitRepair, Drift, TurnSystem, describe
+from staleproof.core.repair import Unrepaired, left_by
 from staleproof.core.times import EXTERNAL_READ_SECONDS
 from staleproof.drive.external.launch import RunningSystem, RunningSystems
 from staleproof.drive.external.recording import ExternalRecording
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.errors import UsageError
 
-Key = tuple[str, str]
-"""kind, name"""
 _DOWN = "down"
 
 
@@ -24,29 +21,12 @@ class NothingOutside(Exception):
     """What is to drift is not there."""
 
 
-@dataclass(slots=True)
-class _Drifted:
-    """Something that drifted: what is to differ from what it is now before it is repaired. `fields`: what was changed of it."""
-
-    system: str
-    key: Key
-    is_gone: bool
-    fields: Mapping[str, object] = field(default_factory=dict)
-
-    def is_repaired(self, objects: Mapping[Key, ExternalObject]) -> bool:
-        """Whether it is there again, and nothing of it is as the drift left it."""
-        found = objects.get(self.key)
-        if found is None:
-            return False
-        return self.is_gone or all(found.fields.get(name) != value for name, value in self.fields.items())
-
-
 class Outside:
     """External systems in one trial. `child_seconds`: how long what is to drift is waited for."""
 
     def __init__(self, systems: RunningSystems, bus: EventBus, *, child_seconds: float = 0.0) -> None:
         self._systems, self._bus, self._child_seconds = systems, bus, child_seconds
-        self._drifted: list[_Drifted] = []
+        self._drifted: list[tuple[str, Unrepaired]] = []
         self._told: dict[str, ExternalState] = {}
         self._turned: dict[str, str] = {}
 
@@ -93,7 +73,7 @@ class Outside:
             raise UsageError("the plan needs an external system, and none is declared (external: in staleproof.yaml)")
         return self._systems.recording
 
-    async def _objects(self, name: str, *, always: bool) -> dict[Key, ExternalObject]:
+    async def _objects(self, name: str, *, always: bool) -> tuple[ExternalObject, ...]:
         """What it holds now; told, as well."""
         objects = await self._systems[name].relayed.read_state()
         state = self._recording.owners.state(name, objects, at=time.monotonic())
@@ -101,7 +81,7 @@ class Outside:
         if always or before is None or before.objects != state.objects:
             self._told[name] = state
             self._bus.take(state)
-        return {(each.kind, each.name): each for each in objects}
+        return objects
 
     # --- drift
 
@@ -114,7 +94,9 @@ class Outside:
             await system.relayed.drift(drift)
             self._bus.take(self._recording.owners.drifted(step.system, drift, at=time.monotonic(), step=number))
         after = await self._objects(step.system, always=True)
-        self._drifted += [_left_by(step.system, drift, before, after) for drift in drifts[-1:]]
+        self._drifted.append((step.system, left_by(drifts[-1], before, after)))
+        if step.notifies and "notify" in system.relayed.capabilities():
+            await system.relayed.notify(*target(drifts[-1]))
 
     def _named(self, step: Drift) -> Drifting:
         scope = self._bus.scope
@@ -150,10 +132,10 @@ class Outside:
         """Ask for nothing meanwhile, and tell each change."""
         end = time.monotonic() + seconds
         while self._drifted and time.monotonic() < end:
-            for name in dict.fromkeys(each.system for each in self._drifted):
+            for name in dict.fromkeys(system for system, _ in self._drifted):
                 if name in self._readable:
                     objects = await self._objects(name, always=False)
-                    self._drifted = [each for each in self._drifted if each.system != name or not each.is_repaired(objects)]
+                    self._drifted = [(of, each) for of, each in self._drifted if of != name or not each.is_repaired(objects)]
             await asyncio.sleep(EXTERNAL_READ_SECONDS if self._drifted else 0)
 
     # --- down, slow, up
@@ -178,20 +160,3 @@ async def _turned(system: RunningSystem, step: TurnSystem) -> None:
             if "start" in relayed.capabilities():
                 await relayed.start()
             await relayed.slow(0.0)
-
-
-def _left_by(system: str, drift: Drifting, before: Mapping[Key, ExternalObject], after: Mapping[Key, ExternalObject]) -> _Drifted:
-    """What a drift has left to be repaired."""
-    match drift:
-        case Delete(kind=kind, name=name):
-            return _Drifted(system, (kind, name), is_gone=True)
-        case Change(kind=kind, name=name, fields=fields):
-            key = (kind, name)
-            left = after[key].fields if key in after else {}
-            return _Drifted(system, key, is_gone=False, fields={each: left.get(each) for each in fields})
-        case Create(object=obj):
-            key = (obj.kind, obj.name)
-            was = before[key].fields if key in before else {}
-            now = after[key].fields if key in after else {}
-            differ = {name: value for name, value in now.items() if name not in was or was[name] != value}
-            return _Drifted(system, key, is_gone=False, fields=differ)

@@ -63,7 +63,7 @@ class Vanished(Exception):
 
 
 class Refused(UsageError):
-    """The API server does not accept a step of the workload. `step` is its number."""
+    """The API server, or an external system, does not accept a step of the workload. `step` is its number."""
 
     def __init__(self, message: str, step: int) -> None:
         super().__init__(message)
@@ -148,7 +148,7 @@ class Workload:
             Vanished: the object of the step, or the child that it is about, is not there.
             StillThere: the predecessor of what the step makes does not go.
             Unserved: a webhook does not answer, for longer than the start of a program takes.
-            Refused: the API server does not accept what the plan says; its message is passed on.
+            Refused: the API server, or an external system, does not accept what the plan says; its message is passed on.
         """
         for part in parts(step):
             await self._do_part(part, number)
@@ -159,6 +159,8 @@ class Workload:
                 return await self.outside.do(step, number)
             except NothingOutside as err:
                 raise Vanished(str(err)) from err
+            except UsageError as err:
+                raise Refused(f"step {number} ({describe(step)}): {err}", number) from err
         told = f"step {number} ({describe(step)})"
         done = self._as_done(step, number)
         try:

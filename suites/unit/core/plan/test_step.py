@@ -95,6 +95,10 @@ def test_steps_that_make_no_sense(step: Step, problem: str) -> None:
         (Rest(seconds=2.50), "rest 2.5 s"),
         (Drift(system="db", kind="roles"), "somebody else has deleted number 1 of the roles in db"),
         (
+            Drift(system="db", kind="roles", notifies=False),
+            "somebody else has deleted number 1 of the roles in db, and nobody is notified",
+        ),
+        (
             Drift(system="db", kind="roles", change="changed", fields={"login": False, "createdb": True}),
             "somebody else has changed number 1 of the roles in db: createdb, login",
         ),

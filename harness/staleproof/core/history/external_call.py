@@ -49,12 +49,14 @@ _DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Of one object: the words of its name and of its namespace, the ids that it has recorded, and when it changed."""
+    """Of one object: the words of its name and of its namespace, the ids that it has recorded, when it changed, and whether it is
+    deleted."""
 
     name: tuple[str, ...]
     namespace: tuple[str, ...]
     ids: frozenset[tuple[str, ...]]
     changed: float
+    is_deleted: bool
 
 
 class CallOwners:
@@ -66,16 +68,18 @@ class CallOwners:
         self._preferred: frozenset[str] = frozenset()
 
     def see(self, commit: Committed) -> None:
-        """An object that is deleted is remembered: the last calls about it come afterwards."""
+        """An object that is deleted is remembered until the next trial: the last calls about it come afterwards."""
         if commit.resource in self._resources if self._resources else commit.resource != "secrets":
             ids = frozenset(filter(None, map(_words, _recorded(commit.object))))
-            known = _Known(_words(commit.name), _words(commit.namespace), ids, commit.at)
+            is_deleted = commit.type == "DELETED"
+            known = _Known(_words(commit.name), _words(commit.namespace), ids, commit.at, is_deleted)
             self._objects[commit.resource, commit.namespace, commit.name] = known
 
     def prefer(self, resources: Iterable[str]) -> None:
-        """Objects of these resources, if they are mentioned, are meant rather than others: primaries, whose children may have the
-        same name."""
+        """A trial begins with primaries of these resources: they are meant, if they are mentioned, rather than others, such as
+        children of the same name. What was deleted before is forgotten."""
         self._preferred = frozenset(resources)
+        self._objects = {key: known for key, known in self._objects.items() if not known.is_deleted}
 
     def owner(self, texts: Iterable[str]) -> Key:
         """The object that is meant; three empty strings: none."""

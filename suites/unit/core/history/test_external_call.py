@@ -1,5 +1,6 @@
 """Whose a call is, and that no secret of it is stored."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +55,22 @@ KNOWN = owners(
 )
 def test_the_object_that_is_meant(texts: list[str], owner: Key) -> None:
     assert KNOWN.owner(texts) == owner
+
+
+def test_a_primary_is_meant_rather_than_a_child_of_the_same_name() -> None:
+    known = owners(committed("w"))
+    child = msgspec.structs.replace(committed("w", at=9.0), resource="configmaps")
+    known.see(child)
+    assert known.owner(["w"]) == ("configmaps", "n1", "w")
+    known.prefer([ROLES])
+    assert known.owner(["w"]) == (ROLES, "n1", "w")
+
+
+def test_what_is_deleted_is_remembered_until_the_next_trial() -> None:
+    known = owners(committed("w"), msgspec.structs.replace(committed("w", at=2.0), type="DELETED"))
+    assert known.owner(["w"]) == (ROLES, "n1", "w")
+    known.prefer([ROLES])
+    assert known.owner(["w"]) == NOBODY
 
 
 def test_of_some_resources_alone_and_never_of_a_secret() -> None:

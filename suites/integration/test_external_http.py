@@ -114,6 +114,19 @@ async def test_a_connection_ends_before_the_call_or_before_its_answer(stage: Sta
     assert await stage.ask("PUT", "/b") == (409 if executed else 200)
 
 
+async def test_a_call_is_executed_and_never_answered_while_the_connection_stays(stage: Stage) -> None:
+    await stage.system.install([CallFault(effect="stall", changes=True, count=1, of=3)])
+    reader, writer = await asyncio.open_connection(*stage.system.url.removeprefix("http://").split(":"))
+    writer.write(b"PUT /b HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(reader.read(1), LATE_SECONDS)
+    assert await stage.buckets() == ["b"]
+    last = await stage.last_answer()
+    assert (last.outcome, last.executed, last.effect, last.of) == ("unknown", True, "stall", 3)
+    writer.close()
+    assert await stage.ask("PUT", "/b") == 409
+
+
 async def test_a_call_is_rejected(stage: Stage) -> None:
     await stage.system.install([CallFault(effect="reject", mentions="special", count=1)])
     assert await stage.ask("PUT", "/b") == 200

@@ -135,6 +135,22 @@ async def test_a_connection_ends_before_the_call_or_before_its_answer(
     assert (first.outcome, first.executed, first.effect) == ("unknown", executed, effect)
 
 
+async def test_a_call_is_executed_and_never_answered_while_the_connection_stays(stage: Stage) -> None:
+    await stage.system.install([CallFault(effect="stall", changes=True, nth=2, count=1, of=3)])
+    async with stage.connected() as connection:
+        await connection.execute("CREATE ROLE first")
+        assert await connection.fetchval("SELECT 1") == 1
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(LATE_SECONDS):
+                await connection.execute("CREATE ROLE stalled")
+        assert await stage.has("stalled")
+    (answer,) = [each for each in stage.seen if isinstance(each, AnswerSeen) and each.effect == "stall"]
+    assert (answer.outcome, answer.executed, answer.of) == ("unknown", True, 3)
+    async with stage.connected() as connection:  # it happens once, and harms nobody else
+        await connection.execute("DROP ROLE first")
+        await connection.execute("DROP ROLE stalled")
+
+
 async def test_a_call_is_rejected_and_the_connection_goes_on(stage: Stage) -> None:
     await stage.system.install([CallFault(effect="reject", mentions="rejected", count=2)])
     async with stage.connected() as connection:

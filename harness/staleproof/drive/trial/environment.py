@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from staleproof import __version__
-from staleproof.core.declared import AnyDeclared
+from staleproof.core.declared import AnyDeclared, DeclaredHTTP, DeclaredS3
 from staleproof.core.operator.companion import ROOT_CA
 from staleproof.core.operator.webhooks import without_admission
 from staleproof.core.plan.manifest import Manifest
@@ -277,7 +277,9 @@ async def _network(subject: Subject) -> "Network | None":
 
 
 def _told_external(declared: tuple[AnyDeclared, ...]) -> str:
-    return ", ".join(f"{each.name} ({each.tag})" for each in declared)
+    """Their names and kinds; a service that runs already is shared by all workers, and by whoever else uses it."""
+    shared = {each.name for each in declared if isinstance(each, DeclaredHTTP | DeclaredS3) and not each.command}
+    return ", ".join(f"{each.name} ({each.tag}{', not started by the run' * (each.name in shared)})" for each in declared)
 
 
 def _rights(plane: ControlPlane, subject: Subject) -> str:

@@ -86,7 +86,7 @@ def outage(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"{system} is {turned.state} while the primary is {words}",
             steps=(appear(observed), turned, change, TurnSystem(system=system, state="up"), UNWOKEN),
-            aims=("cleans-up",) if words == "deleted" else (),
+            aims=(),
         )
         for system, turned in profile.some(_turns(observed))
         for words, change in changes

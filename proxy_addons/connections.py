@@ -29,13 +29,13 @@ class Connections:
         """End this client's TCP connection with a reset instead of an orderly close, behind what was sent before."""
         handler = self._proxyserver.connections.get(flow.client_conn.id)
         if handler is not None:
-            await _reset(handler)
+            await reset_handler(handler)
 
     def reset_all(self) -> int:
         """Reset every connection, without waiting for it; how many there are."""
         handlers = list(self._proxyserver.connections.values())
         for handler in handlers:
-            task = asyncio.get_running_loop().create_task(_reset(handler))
+            task = asyncio.get_running_loop().create_task(reset_handler(handler))
             self._resets.add(task)
             task.add_done_callback(self._resets.discard)
         return len(handlers)
@@ -51,7 +51,8 @@ class Connections:
                     await instance.start()
 
 
-async def _reset(handler: ConnectionHandler) -> None:
+async def reset_handler(handler: ConnectionHandler) -> None:
+    """End a client's connection with a reset, behind what was sent before."""
     io = handler.transports.get(handler.client)
     if io is None or not isinstance(io.writer, asyncio.StreamWriter):
         return

@@ -27,20 +27,19 @@ def application(state: ProxyState, token: str, runner: Runner) -> web.Applicatio
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
-        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode()):
-            refused = _json(api.Problem("wrong token; send the proxy's control token as a bearer token"), 401)
+        if not is_token(request, token):
+            refused = json_response(api.Problem("wrong token; send the proxy's control token as a bearer token"), 401)
             refused.headers["WWW-Authenticate"] = "Bearer"
             return refused
         try:
             return await handler(request)
         except _Refused as err:
-            return _json(api.Problem(str(err)), err.code)
+            return json_response(api.Problem(str(err)), err.code)
         except (PlanError, msgspec.DecodeError, UnicodeDecodeError) as err:
-            return _json(api.Problem(f"body: {err}"), 400)
+            return json_response(api.Problem(f"body: {err}"), 400)
         except web.HTTPException as err:
             why = f"{request.method} {request.path}: {err.reason}; GET /v1/openapi.json lists what there is"
-            return _json(api.Problem(why), err.status)
+            return json_response(api.Problem(why), err.status)
         except ConnectionError:  # the caller left before the whole answer; aiohttp would log an error, which stops the process
             return web.Response()
 
@@ -59,7 +58,7 @@ def _handler(route: Route, call: Callable[..., Awaitable[Any]]) -> Handler:
     async def answer(request: web.Request) -> web.StreamResponse:
         given = request if route.body is None else api.read(await request.read(), route.body)
         said = await call(given)
-        return said if isinstance(said, web.StreamResponse) else _json(said)
+        return said if isinstance(said, web.StreamResponse) else json_response(said)
 
     return answer
 
@@ -139,5 +138,12 @@ class _Calls:
         return api.Done(self._state.journal.end)
 
 
-def _json(body: object, code: int = 200) -> web.Response:
+def is_token(request: web.Request, token: str) -> bool:
+    """Whether the caller has sent this bearer token."""
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode())
+
+
+def json_response(body: object, code: int = 200) -> web.Response:
+    """What is said to a caller."""
     return web.Response(body=msgspec.json.encode(body), status=code, content_type="application/json")

@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator
 
 import msgspec
 
-from staleproof.core.history.entry import Entry
 from staleproof.core.times import GLANCE_SECONDS, JOURNAL_PACE_SECONDS
 
 _BATCH = 2_000
@@ -23,13 +22,13 @@ class Journal:
 
     def __init__(self) -> None:
         self.first = 0
-        self._entries: list[Entry] = []
+        self._entries: list[msgspec.Struct] = []
         self._news = asyncio.Event()
         self._encoder = msgspec.json.Encoder()
         self._readers: dict[int, int] = {}
         self._names = itertools.count()
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: msgspec.Struct) -> None:
         self._entries.append(entry)
         self._news.set()
         if not self._readers:

@@ -162,6 +162,17 @@ def _yes(text: str) -> bool:
     return text in ("yes", "true", "1")
 
 
+def _external(text: str) -> Any:  # noqa: ANN401  # what it is is imported only when the option is given
+    import yaml  # as above
+
+    from staleproof.core.declared import DeclarationError, read_declaration
+
+    try:
+        return read_declaration(yaml.safe_load(text))
+    except (DeclarationError, yaml.YAMLError) as err:
+        raise ValueError(f"an external system, for example {_AN_EXTERNAL} ({err})") from err
+
+
 def _metrics_url(text: str) -> str:
     from staleproof.drive.subject.metrics import EXPECTED, is_url  # imported only when the option is given
 
@@ -179,8 +190,10 @@ def _companions(text: str) -> tuple[str, ...]:
         raise ValueError(f"names of companions, with commas ({err})") from err
 
 
+_AN_EXTERNAL = "{name: db, kind: postgresql, env: DATABASE_URL}"
 _KINDS: dict[Callable[[str], Any], str] = {
     _yes: "boolean", _count_or_none: "integer",
+    _external: "object",
     _seconds: "number", _seconds_or_none: "number", _seconds_if_any: "number", _minutes: "number",
 }  # fmt: skip
 
@@ -257,6 +270,16 @@ class Settings:
             "what the primaries need and no sample has: a file or a folder of manifests, applied in each trial before the first "
             "step, or once if it is cluster-scoped; may be repeated, and is applied in this order",
             _path,
+            many=True,
+        ),
+    ] = ()
+    external: Annotated[
+        tuple[Any, ...],
+        Option(
+            "a system outside Kubernetes that the controller keeps something in, as an object: name; kind (postgresql, http, s3, "
+            "own); env, the controller's variable for its URL; repairs (never, or {within: 30s}); polls (never, or {every: 5s}); "
+            "url, command, adapter as the kind needs; may be repeated",
+            _external,
             many=True,
         ),
     ] = ()

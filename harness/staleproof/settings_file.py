@@ -10,6 +10,7 @@ the settings are; YAML is only imported where there is a file.
 """
 
 import difflib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,8 +66,16 @@ def written(given: Mapping[str, Given]) -> str:
 
 
 def _value(option: Option, texts: Sequence[str]) -> object:
-    values = [option.value(text, option.key) if option.kind != "string" else text for text in texts]
+    values = [_plain(option, text) for text in texts]
     return values if option.many else values[-1]
+
+
+def _plain(option: Option, text: str) -> object:
+    if option.kind == "object":
+        import yaml  # as above
+
+        return yaml.safe_load(text)
+    return option.value(text, option.key) if option.kind != "string" else text
 
 
 def schema() -> dict[str, Any]:
@@ -81,6 +90,7 @@ def schema() -> dict[str, Any]:
             **{name: {"const": text} for name, text in _HEAD.items()},
             **{key: {"description": option.help, **_schema(option)} for key, option in BY_KEY.items()},
         },
+        "$defs": _systems()[1],
     }
 
 
@@ -102,7 +112,19 @@ def _schema(option: Option) -> dict[str, Any]:
     kind: dict[str, Any] = {"type": option.kind}
     if option.kind == "string" and option.choices:
         kind = {"enum": [text for text in option.choices if text]}
+    if option.kind == "object":
+        return {"anyOf": [_systems()[0], {"type": "array", "items": _systems()[0]}]}
     return {"type": "array", "items": kind} if option.many else kind
+
+
+def _systems() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schema of an external system, and what it refers to."""
+    import msgspec  # as above
+
+    from staleproof.core.declared import AnyDeclared
+
+    (found,), defined = msgspec.json.schema_components([AnyDeclared], ref_template="#/$defs/{name}")
+    return found, json.loads(json.dumps(defined))  # as it is read again: without tuples
 
 
 def _options(raw: object, folder: Path, shown: str) -> dict[str, Given]:
@@ -126,6 +148,8 @@ def _options(raw: object, folder: Path, shown: str) -> dict[str, Given]:
 
 def _texts(option: Option, value: object) -> tuple[str, ...]:
     """The texts that a flag would be given for this. ValueError when it is something else than the option takes."""
+    if option.kind == "object" and isinstance(value, dict):
+        value = [value]  # of one system nobody makes a list
     if option.many and not isinstance(value, list):
         raise ValueError(f"{option.key}: expected a list, found {value!r}")
     return tuple(_text(option, one) for one in (value if option.many and isinstance(value, list) else [value]))
@@ -135,13 +159,21 @@ def _text(option: Option, value: object) -> str:
     match option.kind, value:
         case "string", str():
             return value
+        case "object", dict():
+            return json.dumps(value)
         case "boolean", bool():
             return "yes" if value else "no"
         case "number" | "integer", int() | float() if not isinstance(value, bool):
             return str(value)
         case "string", bool() | int() | float():
             raise ValueError(f"{option.key}: expected a text, found {value!r}; put it in quotes")
-    expected = {"string": "a text", "boolean": "yes or no", "number": "a number", "integer": "a whole number"}[option.kind]
+    expected = {
+        "string": "a text",
+        "boolean": "yes or no",
+        "number": "a number",
+        "integer": "a whole number",
+        "object": "an object",
+    }[option.kind]
     raise ValueError(f"{option.key}: expected {expected}, found {'nothing' if value is None else repr(value)}")
 
 

@@ -91,7 +91,9 @@ def test_every_module_of_the_package_is_in_it(installed: Path) -> None:
         ("fixtures/controlplane/servers", "fixtures/controlplane/servers", ["*.go"]),
         ("fixtures/controlplane/companions", "fixtures/controlplane/companions", ["*.go", "stages.yaml"]),
         ("fixtures/controllers", "fixtures/controllers", ["*.py"]),
+        ("fixtures/external", "fixtures/external", ["*.py"]),
         ("proxy_addons", "proxy_addons", ["*.py"]),
+        ("proxy_addons/external", "proxy_addons/external", ["*.py"]),
         ("suites/conformance", "suites/conformance", ["*.py"]),
         ("harness/staleproof", ".", ["py.typed"]),
     ],
@@ -108,7 +110,7 @@ def test_what_is_only_for_the_repository_is_not_in_it(installed: Path) -> None:
     suites = {path.name for path in (installed / "staleproof" / "suites").iterdir()}
     assert suites == {"__init__.py", "conformance"}
     fixtures = {path.name for path in (installed / "staleproof" / "fixtures").iterdir()}
-    assert fixtures == {"__init__.py", "controllers", "controlplane", "manifests"}
+    assert fixtures == {"__init__.py", "controllers", "controlplane", "external", "manifests"}
     assert [str(path) for path in installed.rglob("*.jsonl")] == []
 
 

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from staleproof.assess.learn.samples import Samples
 from staleproof.assess.run.worker import SessionOptions
+from staleproof.core.declared import AnyDeclared, declared_problems
 from staleproof.core.operator.companion import ALWAYS, AUTO, CompanionError, companion_names, together
 from staleproof.core.operator.dependency import CircleError
 from staleproof.core.operator.installation import OPTION, Installation, InstallationError, read_installation
@@ -119,6 +120,8 @@ def options_for(settings: Settings, plans: Sequence[Plan], samples: Samples) -> 
     """Everything that it takes to run these plans, and those for the samples. They have the companions that they were run with; one
     that nobody has run yet has those of every cluster. UsageError when the plans name companions that there are not."""
     options = session_options(settings, subject_for(settings, plans), samples.manifests, samples.before)
+    planned = {each.name: each for plan in plans for each in plan.external}
+    options = replace(options, external=options.external or tuple(planned.values()))
     if not options.chooses_companions or options.control_plane.kubeconfig is not None:
         return options  # a cluster of the user's has its own
     every = [name for plan in plans for name in (*plan.companions, *(ALWAYS if plan.controller is None else ()))]
@@ -149,7 +152,15 @@ def session_options(
         mutations=mutations_of(settings),
         maps=PROFILES[settings.profile].every,
         before=tuple(before),
+        external=external_of(settings),
     )
+
+
+def external_of(settings: Settings) -> tuple[AnyDeclared, ...]:
+    """The external systems that the settings declare. UsageError when two of them do not go together."""
+    if problems := declared_problems(settings.external):
+        raise UsageError(f"--staleproof-external: {'; '.join(problems)}")
+    return settings.external
 
 
 def mutations_of(settings: Settings) -> Mutations:

@@ -46,6 +46,10 @@ AT_MOST_NEEDED_SECONDS = 100.0
 its reflector to a minute after several 410s. What takes longer is for the one run that waits long (`--staleproof-patience`)."""
 LOOKING_FACTOR = 10.0
 """Of the time that it takes to look whether something is still missing: it is looked at again after so long, at the earliest."""
+EXTERNAL_READ_SECONDS = 0.2
+"""While the repair of something in an external system is waited for, the system is read so often."""
+CALL_SECONDS = 10.0
+"""A call to an external system that is not answered keeps the controller from being idle for so long."""
 RESYNC_SECONDS = 60.0
 """A watch that was ended for a resync is waited for so long."""
 OPENS_WATCH_SECONDS = 30.0
@@ -128,6 +132,16 @@ GONE_SECONDS = 1.0
 """The same: what belonged to it is gone."""
 RESTS_SECONDS = (0.5, 1.0)
 """A drawn rest."""
+REPAIRED_SECONDS = 30.0
+"""What drifts in an external system is waited for so long until it is repaired, where nobody says how long that takes."""
+REPAIRED_FACTOR = 2.0
+"""Of the seconds in which the controller says that it repairs: so long is waited, and some more."""
+REPAIRED_SPARE_SECONDS = 2.0
+"""And so much more."""
+NEVER_REPAIRED_SECONDS = 3.0
+"""Where the controller says that it repairs nothing: long enough to see what it does."""
+SLOW_SYSTEM_SECONDS = 2.0
+"""An external system that is slow answers so late."""
 LAGS_SECONDS = (0.3, 0.6, 1.0)
 """By how much a fault makes something late, where nothing else is said of it."""
 SKEW_SECONDS = 0.5

@@ -48,7 +48,7 @@ def _takes(one: AnyFault, other: AnyFault, observed: Observed) -> bool:
 def _waits_for_writes(fault: AnyFault, primary: str) -> bool:
     """Whether it comes to nothing unless the controller writes something: events of the primary are made by users, too."""
     is_event = fault.occasion in ("event", "more bookmarks") and fault.resource != primary
-    return is_event or fault.occasion in ("write", "own write")
+    return is_event or fault.occasion in ("write", "own write", "call")
 
 
 def _leaves_steps(fault: AnyFault, observed: Observed, steps: Sequence[Step]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from staleproof.core.operator.observed import Observed, Written
+from staleproof.core.operator.observed import Calls, Observed, Written
 from staleproof.core.plan.manifest import Manifest, value_at
 from staleproof.core.plan.move import merged
 from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, PatchStatus, Recreate, Remove, Step, Touch
@@ -31,6 +31,7 @@ def occasions(observed: Observed, steps: Sequence[Step]) -> "Occasions":
         tuple(each for each in expected if not each.subresource),
         tuple(each for each in expected if each.subresource == "status"),
         tuple(stirred(observed, steps)),
+        tuple(called(observed, steps)),
     )
 
 
@@ -46,6 +47,13 @@ def written(observed: Observed, steps: Sequence[Step]) -> list[Written]:
                 found.append(replace(each, step=number, times=times))
         missing.update([step.resource] if isinstance(step, Remove) or (isinstance(step, Edit) and step.sets_aside) else [])
     return found
+
+
+def called(observed: Observed, steps: Sequence[Step]) -> Iterator[Calls]:
+    """The calls to external systems that the controller is expected to make in these steps, at least."""
+    for number, like in enumerate(_likes(observed, steps), 1):
+        if like.writes is observed.life:
+            yield from (replace(each, step=number) for each in observed.calls if each.step == like.step)
 
 
 def stirred(observed: Observed, steps: Sequence[Step]) -> list[tuple[str, int]]:
@@ -81,6 +89,7 @@ class Occasions:
         writes: what the controller is expected to write, if it changes anything; not in a status.
         statuses: the same of statuses.
         seen: (resource, step) of each event of what it watches that is sure to come after the first step.
+        calls: what it is expected to call external systems for.
     """
 
     observed: Observed
@@ -88,6 +97,7 @@ class Occasions:
     writes: tuple[Written, ...]
     statuses: tuple[Written, ...]
     seen: tuple[tuple[str, int], ...]
+    calls: tuple[Calls, ...] = ()
 
     @property
     def last(self) -> int:

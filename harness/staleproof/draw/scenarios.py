@@ -13,6 +13,7 @@ from staleproof.draw import (
     isolation,
     metrics,
     other_faults,
+    outside,
     own_writes,
     restart,
     status,
@@ -24,7 +25,20 @@ from staleproof.draw.family import Family
 from staleproof.draw.profile import STANDARD, Profile
 
 # Those with the longest plans come first: what begins last ends last.
-_MODULES = (own_writes, restart, streams, api_failure, status, deletion, coalescing_skew, isolation, metrics, inputs, sweep)
+_MODULES = (
+    own_writes,
+    restart,
+    streams,
+    api_failure,
+    status,
+    deletion,
+    coalescing_skew,
+    isolation,
+    metrics,
+    inputs,
+    outside,
+    sweep,
+)
 _NAMED = [each for module in _MODULES for each in vars(module).values() if isinstance(each, type)]
 """What they know by name. A fault that is not among it, as a new one, gets a family of its own."""
 FAMILIES: tuple[Family, ...] = (

@@ -12,14 +12,16 @@ import yaml
 
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.story.narrative import Story
-from staleproof.core.fault import AnyFault, Kill, Pause, Restart
+from staleproof.core.fault import AnyFault, ExternalFault, Kill, Pause, Restart
 from staleproof.core.history.history import History
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.masking import SECRET
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
     Apply,
+    AwaitRepair,
     Delete,
+    Drift,
     Edit,
     Heartbeat,
     Lull,
@@ -32,6 +34,7 @@ from staleproof.core.plan.step import (
     Resync,
     Step,
     Touch,
+    TurnSystem,
     describe,
     parts,
 )
@@ -148,6 +151,8 @@ def _process(fault: AnyFault, number: int, last: int) -> Iterator[str]:
             nth = "" if fault.nth == 1 else f" number {fault.nth}"
             again = "" if fault.stays_down else ", and start it again"
             yield f"Make ready to kill the controller in this step, right {fault.moment} {what}{nth}{again}."
+        case ExternalFault() if number == begins:
+            yield f"Have it so that in this step {fault.phrase}: call number {fault.nth} that changes something."
         case Pause() if number == begins:
             yield "Stop the controller's process (kill -STOP)."
     if number == ends and isinstance(fault, Restart | Kill) and fault.stays_down:
@@ -184,6 +189,10 @@ def _besides(step: Step) -> Iterator[str]:
             yield f"control POST sever {_json({'resource': resource})}"
         case Rest(seconds=seconds):
             yield f"sleep {seconds:g}"
+        case Drift() | TurnSystem():
+            yield _ask(f"Have it so that {describe(step)}.")
+        case AwaitRepair(seconds=seconds):
+            yield _ask(f"Wait until what drifted is repaired, for at most {seconds:g} s.")
 
 
 def _apply(manifest: Manifest) -> Iterator[str]:

@@ -8,6 +8,7 @@ import msgspec
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
 from staleproof.checks.verdict import Outcome, Severity, rank
+from staleproof.core.history.external_series import ExternalSeries
 from staleproof.core.history.time_breakdown import Spent
 from staleproof.core.plan.plan import API_VERSION, ApiVersion
 
@@ -107,7 +108,8 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     or nobody tried. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is
     what its references took, 0 when they had been run for another plan or by another worker; `spent` says where the trial's own
     seconds went. `shrunk` says how small a drawn plan with a finding could be made; empty: nobody tried. `healed`: the
-    controller came to a good end late, which is a cost.
+    controller came to a good end late, which is a cost. `external`: what happened in each external system, over the seconds of the
+    trial; empty where there is none.
     """
 
     name: str
@@ -133,6 +135,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     faults: tuple[FaultReport, ...] = ()
     cost: CostReport | None = None
     healed: HealedReport | None = None
+    external: tuple[ExternalSeries, ...] = ()
     verdicts: tuple[RequirementVerdict, ...]
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from staleproof.checks.catalog import BY_SLUG, is_scored, worst
 from staleproof.checks.verdict import Outcome
+from staleproof.core.grouping import grouped
 from staleproof.core.history.request import not_allowed
 from staleproof.core.history.time_breakdown import Spent
 from staleproof.core.operator.companion import COMPANIONS_FOR, WITHOUT
@@ -30,7 +31,7 @@ from staleproof.report.model import (
 )
 
 STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow", Outcome.NOT_EXERCISED: "cyan"}
-_MOST_REASONS, _MOST_NAMES = 5, 3
+_MOST_REASONS, _MOST_NAMES, _MOST_VERBS = 5, 3, 6
 
 
 def table(report: Report) -> Group:
@@ -70,6 +71,7 @@ def table(report: Report) -> Group:
         *_suspected(report),
         *_rights(report),
         *_costs(report),
+        *_external(report),
         _time(report),
         *_companions(report),
         _kept(report),
@@ -234,6 +236,21 @@ def _costs(report: Report) -> Iterator[Text]:
         yield Text(f"cost: healed after {slowest.seconds:.0f} s by itself, so it is slow and not stuck ({times}){lacked}")
     if often := report.environment.get("writes at rest"):
         yield Text(f"cost: writes at rest {often}, as far as a few seconds tell")
+
+
+def _external(report: Report) -> Iterator[Text]:
+    """What was asked of each external system, how often in relation to what was there, and what was done to it."""
+    for system, series in sorted(grouped((each.system, each) for trial in report.trials for each in trial.external).items()):
+        verbs = Counter(call.verb or "?" for each in series for call in each.calls)
+        calls = ", ".join(f"{verb} {count}" for verb, count in verbs.most_common(_MOST_VERBS))
+        told = f"{system}: {plural(verbs.total(), 'call')}{f' ({calls})' * bool(calls)}"
+        if minutes := sum(each.object_seconds for each in series) / 60:
+            told += f", {sum(each.looks for each in series) / minutes:.3g} that only look for each object and minute"
+        changes = Counter(drift.change for each in series for drift in each.drifts)
+        told += "".join(f"; {count} {change} by somebody else" for change, count in sorted(changes.items()))
+        downs = Counter(turn.state for each in series for turn in each.turns)
+        told += "".join(f"; {state} {plural(downs[state], 'time')}" for state in ("down", "slow") if downs[state])
+        yield Text(told, style="dim")
 
 
 def _time(report: Report) -> Text:

@@ -47,6 +47,10 @@ _CHOSEN: dict[str, Fields] = {
     "PastSnapshot": {"as_of_step": st.sampled_from([1, 1, 2, 3])},
     "Kill": {"times": st.just(1)},
     "Restart": _WHOLE,
+    "RejectCall": _WHOLE,
+    "SlowCall": _WHOLE,
+    "LoseCallAnswer": _WHOLE,
+    "KillAtCall": _WHOLE | {"times": st.just(1)},
     "Pause": _WHOLE,
 }
 """Fields of some faults in which not everything makes sense, or goes with everything."""

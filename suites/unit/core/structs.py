@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from staleproof.core.fault.model import Seconds
-from staleproof.core.history.entry import Item
+from staleproof.core.history.entry import Held, Item
 
 TEXT = st.text(max_size=8)
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -24,6 +24,9 @@ TYPES: dict[Any, st.SearchStrategy[Any]] = {
     dict[str, Any]: OBJECT,
     tuple[Item, ...]: st.lists(st.builds(Item, TEXT, TEXT, TEXT, st.none() | st.integers(1, 2**128)), max_size=3).map(tuple),
 }
+TYPES[tuple[Held, ...]] = st.lists(
+    st.builds(Held, kind=TEXT, external=TEXT, digest=TEXT, fields=OBJECT, resource=TEXT, name=TEXT), max_size=2
+).map(tuple)
 
 
 def anything(kind: type[msgspec.Struct], **given: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

@@ -11,6 +11,7 @@ from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.ends.convergence import ONLY_STATUS
 from staleproof.checks.rules.reports import NO_GENERATION
 from staleproof.checks.rules.surplus import NONE_LEFT
+from staleproof.core.history.external_series import CallPoint, DriftPoint, ExternalSeries, StatePoint, TurnPoint
 from staleproof.report.coverage import SUSPECTED
 from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict, Word
 from staleproof.report.terminal import sentence, table
@@ -386,3 +387,20 @@ def test_what_it_may_not_do_is_told_and_that_nobody_looked() -> None:
     assert not any("RBAC" in line for line in lines(checked))
     unchecked = msgspec.structs.replace(report(PASSED), environment={"rbac": "not checked: nobody knows"})
     assert "RBAC was not checked: nobody knows" in lines(unchecked)
+
+
+def test_what_was_asked_of_external_systems_is_told_with_how_often_they_were_only_looked_at() -> None:
+    series = ExternalSeries(
+        system="db",
+        seconds=60.0,
+        calls=(*(CallPoint(float(at), "SELECT", "widgets/w") for at in range(12)), CallPoint(1.0, "CREATE", "widgets/w")),
+        states=(StatePoint(0.0, 0), StatePoint(30.0, 2)),
+        drifts=(DriftPoint(40.0, "deleted", "roles/w"),),
+        turns=(TurnPoint(50.0, "down"), TurnPoint(55.0, "up")),
+    )
+    of = runs.report(msgspec.structs.replace(trial("1", verdict(FIRST, GOOD)), external=(series,)))
+    told = (
+        "db: 13 calls (SELECT 12, CREATE 1), 12 that only look for each object and minute; 1 deleted by somebody else; down 1 time"
+    )
+    assert told in lines(of, width=200)
+    assert not any(line.startswith("db:") for line in lines(report(PASSED)))

@@ -10,7 +10,7 @@ from itertools import chain
 
 import msgspec
 
-from staleproof.assess.learn import observations, traits
+from staleproof.assess.learn import observations, outside, traits
 from staleproof.assess.learn.accepted_moves import ends, scaled_freely, told, with_changes
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import may_be_done, with_others
@@ -242,6 +242,8 @@ def _observed(session: Session, bare: Observed, plans: Mapping[str, Plan], begin
         keeps_finalizer=any(primary["metadata"].get("finalizers") for primary in primaries),
         asks_bookmarks=any(stream.entry.bookmarks for stream in streams),
         bookmarked=traits.bookmarked(life),
+        calls=outside.calls(life),
+        outside=outside.outside(life, session.call(outside.adapters)),
     )
     return traits.with_beginning(seen, bare, indexed(session.references.take(beginning)))
 

@@ -175,6 +175,7 @@ class Worker:
             manifests=manifests,
             before=before,
             companions=mine.companions,
+            external=mine.external,
             kept_names=mine.kept_names,
             own_hosts=mine.own_hosts,
         )
@@ -250,6 +251,7 @@ class Worker:
                 plan,
                 controller=mine.subject,
                 companions=mine.companions,
+                external=mine.external,
                 kept_names=mine.kept_names,
                 own_hosts=mine.own_hosts,
             )
@@ -304,7 +306,7 @@ class Worker:
         them: it cannot be worked out without what only this run knows."""
         mine = self.options
         operator = (mine.subject, mine.manifests, mine.companions, mine.kept_names, mine.metrics, mine.release_leases)
-        depends = (__version__, *operator, mine.namespace, mine.own_hosts)
+        depends = (__version__, *operator, mine.namespace, mine.own_hosts, mine.external)
         return hmac.digest(self._secret, msgspec.json.encode((kind, about, depends), order="sorted"), "sha256").hex()
 
     def named(self, number: int) -> str:

@@ -13,6 +13,7 @@ from staleproof.checks.facts.fault_outcomes import FaultOutcome
 from staleproof.checks.story.narrative import explain
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Verdict
+from staleproof.core.history.external_series import external_series
 from staleproof.core.history.history import History
 from staleproof.core.history.time_breakdown import spent
 from staleproof.core.plan.coverage import Occasion, occasions
@@ -62,6 +63,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         faults=tuple(map(_fault_report, result.faults, occasions(result.history.header.plan))),
         cost=_cost_report(result),
         healed=HealedReport(seconds=round(healed.seconds, 1), lacked=healed.lacked) if healed is not None else None,
+        external=external_series(result.history),
         verdicts=tuple(_requirement_verdict(verdict, result.history) for verdict in result.verdicts),
     )
 

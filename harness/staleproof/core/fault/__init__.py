@@ -8,6 +8,7 @@ controller, `model` what a fault is.
 from staleproof.core.fault.availability import Coalesce, Expire, Hang, PastSnapshot, Refuse, RefuseWatchList
 from staleproof.core.fault.calls import Compete, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.effects import Effect, Twin
+from staleproof.core.fault.external import ExternalFault, KillAtCall, LoseCallAnswer, RejectCall, SlowCall
 from staleproof.core.fault.hostile import DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
 from staleproof.core.fault.model import CallFault, Fault, HeldState, Misfit, OwnWrite, Place, Seat, Window
 from staleproof.core.fault.process import Kill, Pause, Restart
@@ -27,7 +28,8 @@ StreamFault = HoldStream | HideOwnWrite | DelayStream | Skew | SeverStream | Dro
 AvailabilityFault = Refuse | Hang | Expire | Coalesce | RefuseWatchList | PastSnapshot
 RequestFault = Reject | Compete | LoseAnswer | SlowAnswer
 HostileFault = DropFrame | RepeatFrame | Reorder | NoEndBookmark | StaleRead
-AnyFault = StreamFault | AvailabilityFault | RequestFault | Kill | Restart | Pause | HostileFault
+OutsideFault = RejectCall | SlowCall | LoseCallAnswer | KillAtCall
+AnyFault = StreamFault | AvailabilityFault | RequestFault | OutsideFault | Kill | Restart | Pause | HostileFault
 
 __all__ = [
     "AddBookmarks",
@@ -41,6 +43,7 @@ __all__ = [
     "DropFrame",
     "Effect",
     "Expire",
+    "ExternalFault",
     "Fault",
     "Hang",
     "HeldState",
@@ -48,9 +51,12 @@ __all__ = [
     "HoldStream",
     "HostileFault",
     "Kill",
+    "KillAtCall",
     "LoseAnswer",
+    "LoseCallAnswer",
     "Misfit",
     "NoEndBookmark",
+    "OutsideFault",
     "OwnWrite",
     "PastSnapshot",
     "Pause",
@@ -58,6 +64,7 @@ __all__ = [
     "Refuse",
     "RefuseWatchList",
     "Reject",
+    "RejectCall",
     "Release",
     "Reorder",
     "RepeatFrame",
@@ -67,6 +74,7 @@ __all__ = [
     "SeverStream",
     "Skew",
     "SlowAnswer",
+    "SlowCall",
     "SlowStart",
     "StaleRead",
     "StreamFault",

@@ -45,12 +45,20 @@ ProcessEffect = Literal["restarts", "kills", "terminates", "pauses"]
 - `pauses`: the process stands still while the cluster goes on.
 """
 
-Effect = Literal[ViewEffect, WatchEffect, RequestEffect, ProcessEffect, "forges"]
+ExternalEffect = Literal["rejects-calls", "slows-calls", "loses-calls"]
+"""What becomes of its calls to external systems.
+
+- `rejects-calls`: a call is not executed, and the controller is told so.
+- `slows-calls`: an answer comes late.
+- `loses-calls`: a call is executed and its answer never comes.
+"""
+
+Effect = Literal[ViewEffect, WatchEffect, RequestEffect, ProcessEffect, ExternalEffect, "forges"]
 """`forges`: no correct API server could do this. A hostile fault has this effect and no other, so no rule counts it."""
 
 EFFECTS: frozenset[Effect] = frozenset(get_args(Effect))
 
-MOMENTARY: frozenset[Effect] = frozenset({"cuts", "expires", "skips", "competes", "slows", "adds-bookmarks"})
+MOMENTARY: frozenset[Effect] = frozenset({"cuts", "expires", "skips", "competes", "slows", "slows-calls", "adds-bookmarks"})
 """These are over once they have happened, even while the fault is open: a controller that has done its work after them has nothing
 more to do because of them. What it does after a lost answer or in a new life may come later."""
 

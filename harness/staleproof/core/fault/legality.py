@@ -79,6 +79,7 @@ _ROWS = (
     Row("33", "401 or 403 for a while", "legal", "yes: its caches of both", "authentication and authorisation are cached", "another subject than staleness"),
     Row("34", "changed content, objects from nowhere", "hostile", "no", "a server shows what was stored", "API concepts"),
     Row("35", "a stream that outlives its timeoutSeconds", "legal", "the network does", "held events are late, nothing else", "am:pkg/apis/meta/v1/types.go, TimeoutSeconds"),
+    Row("36", "a call to another system that is rejected, late, or executed and not answered", "legal", "it is not its business", "the Kubernetes API promises nothing about other systems", "two connections"),
 )  # fmt: skip
 
 ROWS = {row.number: row for row in _ROWS}

@@ -158,7 +158,7 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
     says_of_all: ClassVar[str] = ""  # the same when the resource is `*`; empty: `says` with "everything" for the resource
     executed_by: ClassVar[Literal["proxy", "runner"]] = "proxy"
     needs_runner: ClassVar[bool] = False  # something must be done to the controller's process, which the proxy does not have
-    acts_on: ClassVar[Literal["streams", "requests", "process"]] = "streams"
+    acts_on: ClassVar[Literal["streams", "requests", "process", "calls"]] = "streams"
     needs: ClassVar[Need] = "event"
     lasts: ClassVar[Span] = "any"
     tries: ClassVar[Tries] = {}

@@ -6,7 +6,7 @@ They stand on a fault's class, so plans can be made with a fault of which nothin
 from collections.abc import Mapping
 from typing import Any, Literal
 
-Need = Literal["nothing", "watch", "event", "bookmark", "more bookmarks", "watch list", "start", "write", "own write"]
+Need = Literal["nothing", "watch", "event", "bookmark", "more bookmarks", "watch list", "start", "write", "own write", "call"]
 """What has to happen so that the fault does something.
 
 - `nothing`: it does something whatever happens, from its first moment on.
@@ -17,6 +17,7 @@ Need = Literal["nothing", "watch", "event", "bookmark", "more bookmarks", "watch
 - `start`: it lists for the first time: a restart belongs to such a fault.
 - `write`: it writes to the resource.
 - `own write`: it writes to the resource and watches it; the field `write` says which of its writes it is.
+- `call`: it calls an external system to change something there.
 """
 
 Span = Literal["any", "rest", "step", "seconds"]

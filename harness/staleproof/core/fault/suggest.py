@@ -7,6 +7,7 @@ A value of a wrong type is left to msgspec's own message, and whether fields go 
 
 import difflib
 import json
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -76,7 +77,7 @@ def _walk(raw: object, kind: inspect.Type, spot: _Spot) -> Iterator[str]:
             for name, one in raw.items():
                 yield from _walk(one, item, spot.of(str(name)))
         case inspect.Metadata(type=inner, extra_json_schema=schema):
-            yield from _walk(raw, inner, spot) if raw else _empty(schema or {}, spot)
+            yield from _walk(raw, inner, spot) if raw and _is_spelt(raw, inner) else _unlike(raw, schema or {}, spot)
         case _:
             yield from _value(raw, kind, spot)
 
@@ -91,9 +92,16 @@ def _value(raw: object, kind: inspect.Type, spot: _Spot) -> Iterator[str]:
             yield spot.says_of_value(f"{raw:g}, expected a positive number")
 
 
-def _empty(schema: dict[str, list[object]], spot: _Spot) -> Iterator[str]:
-    """Fields with examples must not be empty."""
-    yield spot.says_of_value(f"empty, expected for example {', '.join(json.dumps(one) for one in schema['examples'])}")
+def _is_spelt(raw: object, kind: inspect.Type) -> bool:
+    """Whether a text is one that the pattern allows."""
+    pattern = kind.pattern if isinstance(kind, inspect.StrType) and isinstance(raw, str) else None
+    return pattern is None or re.search(pattern, str(raw)) is not None
+
+
+def _unlike(raw: object, schema: dict[str, list[object]], spot: _Spot) -> Iterator[str]:
+    """Fields with examples must not be empty, and must be spelt like these."""
+    found = repr(raw) if raw else "empty"
+    yield spot.says_of_value(f"{found}, expected for example {', '.join(json.dumps(one) for one in schema['examples'])}")
 
 
 def _union(raw: object, kind: inspect.UnionType, spot: _Spot) -> Iterator[str]:
@@ -102,6 +110,8 @@ def _union(raw: object, kind: inspect.UnionType, spot: _Spot) -> Iterator[str]:
         yield from _tagged(raw, tagged, spot)
     elif raw is not None:
         others = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+        if len(others) > 1:  # an object or a word: it is clear which of them is meant
+            others = [one for one in others if isinstance(one, inspect.StructType) is isinstance(raw, dict)]
         yield from _walk(raw, others[0], spot) if len(others) == 1 else ()
 
 

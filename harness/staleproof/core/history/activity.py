@@ -24,10 +24,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from staleproof.core.external import changes_something
 from staleproof.core.history.change import Changes, WriteKind, write_kind
 from staleproof.core.history.entry import (
     Answered,
     Asked,
+    Called,
+    CallId,
     Closed,
     Committed,
     Competed,
@@ -38,6 +41,7 @@ from staleproof.core.history.entry import (
     Listed,
     Opened,
     Refused,
+    Replied,
     RequestId,
     Resumed,
     Stalled,
@@ -47,7 +51,7 @@ from staleproof.core.history.entry import (
 from staleproof.core.history.history import is_work
 from staleproof.core.history.request import BOOKKEEPING, WRITES
 from staleproof.core.history.resource_version import Revision
-from staleproof.core.times import MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
+from staleproof.core.times import CALL_SECONDS, MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
 
 
 class _Watch(NamedTuple):
@@ -82,6 +86,7 @@ class Activity:
     _void: set[tuple[int, str, WriteKind]] = field(default_factory=set)
     _first_rejected: float = float("inf")
     _in_flight: dict[RequestId, Asked] = field(default_factory=dict)
+    _calls: dict[CallId, Called] = field(default_factory=dict)
     _reached: dict[StreamId, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
     _missed: dict[_Watch, float] = field(default_factory=dict)
@@ -103,10 +108,10 @@ class Activity:
                 self._moved(entry)
             case Committed() | Competed():
                 self._committed(entry)
-            case Stalled():
-                self._stalled(entry)
-            case Resumed():
-                self._resumed(entry)
+            case Stalled() | Resumed():
+                self._kept_waiting(entry)
+            case Called() | Replied():
+                self._called(entry)
             case Opened() | Closed() | Refused() | Exited():
                 self._watched(entry)
 
@@ -114,7 +119,8 @@ class Activity:
         """Since when the controller has had nothing to do and changed nothing; None while something is under way."""
         begins = now < self._began + self._begins_seconds  # a new life may not have come to its work yet
         misses = not self._is_cut_off and any(now - at < MISSED_SECONDS for at in self._missed.values())
-        if self._in_flight or begins or self._owed(now) or misses or self._changes.awaits(now - OWED_SECONDS):
+        calls = any(now - call.at < CALL_SECONDS for call in self._calls.values())
+        if self._in_flight or calls or begins or self._owed(now) or misses or self._changes.awaits(now - OWED_SECONDS):
             return None
         return self.last_activity
 
@@ -177,6 +183,7 @@ class Activity:
         self._reached.clear()
         self._missed.clear()
         self._in_flight.clear()
+        self._calls.clear()
 
     def wakes(self, now: float) -> None:
         """The process of a new life has just been started."""
@@ -232,6 +239,13 @@ class Activity:
             self.last_write = max(self.last_write, entry.at)
             self.touch(entry.at)
 
+    def _called(self, entry: Called | Replied) -> None:
+        """A controller that waits for an external system has work; one that only looks there, again and again, has none."""
+        if isinstance(entry, Called):
+            self._calls[entry.call] = entry
+        elif (call := self._calls.pop(entry.call, None)) is not None and changes_something(call.verb):
+            self.touch(entry.at)
+
     def _watched(self, entry: Opened | Closed | Refused | Exited) -> None:
         match entry:
             case Exited():
@@ -259,6 +273,12 @@ class Activity:
             self._missed[watch] = at
         elif stream.resource not in {other.resource for other in others}:
             self._missed[_Watch(stream.resource)] = at
+
+    def _kept_waiting(self, entry: Stalled | Resumed) -> None:
+        if isinstance(entry, Stalled):
+            self._stalled(entry)
+        else:
+            self._resumed(entry)
 
     def _stalled(self, entry: Stalled) -> None:
         """A fault keeps the request waiting, so no answer is owed."""

@@ -17,9 +17,16 @@ StreamId = NewType("StreamId", int)
 """The proxy's number of a watch stream."""
 FaultIndex = NewType("FaultIndex", int)
 """The position of a fault in its plan, from 0."""
+CallId = NewType("CallId", int)
+"""The relay's number of a call to an external system, from 1."""
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "UNREADABLE"]
 RequestOutcome = Literal["ok", "fail", "unknown"]
+CallEffect = Literal["delay", "reject", "cut", "lose-answer", "stall"]
+"""How a call goes wrong: it is answered late; refused, and not executed; its connection ends before it is executed, or after; or it
+is executed and never answered, and the connection stays."""
+NotificationEffect = Literal["lose", "repeat", "delay"]
+"""How a notification goes wrong: it never comes, comes twice, or comes late."""
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry", tag=str.lower):
@@ -221,6 +228,118 @@ class Closed(_Entry, frozen=True, kw_only=True):
 WatchEntry = Opened | Refused | Withheld | Delivered | Dropped | Closed
 
 
+# --- external systems ------------------------------------------------------------------------------------------------------------
+
+
+class Called(_Entry, frozen=True, kw_only=True):
+    """A call of the controller to an external system reached the relay; nothing has been passed on yet.
+
+    `verb` is what it is counted as (`SELECT`, `PUT`), `text` the statement or the path, without secrets. Resource, namespace and
+    name are those of the object of Kubernetes that it is about, as its words say; empty: none, or it does not say.
+    """
+
+    call: CallId
+    system: str
+    client: str = ""
+    verb: str
+    text: str
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+class Replied(_Entry, frozen=True, kw_only=True):
+    """The answer to a call left for the controller, or it is known that none will.
+
+    `unknown`: the controller cannot know whether the call was executed; `executed` says what we know. `effect`: how a fault has
+    acted, and `fault` which one of the plan.
+    """
+
+    call: CallId
+    system: str
+    outcome: RequestOutcome
+    code: str = ""
+    executed: bool | None = None
+    effect: CallEffect | None = None
+    fault: FaultIndex | None = None
+
+
+class Notified(_Entry, frozen=True, kw_only=True):
+    """An external system told who listens. It reached the controller now, unless `effect` says how a fault has acted. Resource,
+    namespace and name as in `Called`."""
+
+    system: str
+    channel: str
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    effect: NotificationEffect | None = None
+    fault: FaultIndex | None = None
+
+
+ExternalChange = Literal["created", "changed", "deleted"]
+"""What the harness does to something in an external system, as somebody else would."""
+SystemState = Literal["down", "slow", "up"]
+"""What an external system was made to be."""
+
+
+class Drifted(_Entry, frozen=True, kw_only=True):
+    """The harness changed something in an external system behind the controller's back; it is done.
+
+    `kind` and `external` are what it is there, and its name. Resource, namespace and name are those of the object of Kubernetes
+    that it belongs to, as in `Called`; empty if that is unknown. `step`: which of the plan; 0: none.
+    """
+
+    system: str
+    change: ExternalChange
+    kind: str
+    external: str
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    step: int = 0
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Something that an external system held.
+
+    Attributes:
+        kind, external: what it is there, and its name.
+        digest: of all its fields; it changes whenever one of them does.
+        fields: those that are plain and say nothing secret; a digest in place of every other one.
+        resource, namespace, name: the object of Kubernetes that it belongs to, as in `Called`.
+    """
+
+    kind: str
+    external: str
+    digest: str
+    fields: dict[str, Any] = {}
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+class ExternalState(_Entry, frozen=True, kw_only=True):
+    """What an external system held when the harness read it, which is no call of the controller's. `objects` is all of it, in
+    order of kind and name. It is read at the end of each step and before and after each drift; while a repair is waited for, it is
+    read over and over, and told when it has changed."""
+
+    system: str
+    objects: tuple[Held, ...] = ()
+
+
+class SystemTurned(_Entry, frozen=True, kw_only=True):
+    """The harness had an external system down, answering late by so many `seconds`, or up again as it was; it is so now."""
+
+    system: str
+    state: SystemState
+    seconds: float = 0.0
+    step: int = 0
+
+
+ExternalEntry = Called | Replied | Notified | Drifted | ExternalState | SystemTurned
+
+
 # --- faults ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -379,4 +498,4 @@ class Broke(_Entry, frozen=True, kw_only=True):
 
 
 RunnerEntry = StepBegan | StepEnded | Released | Settled | Ended | Started | Stopped | Continued | Exited | Probed | Metrics | Broke
-Entry = Committed | RequestEntry | WatchEntry | FaultEntry | RunnerEntry
+Entry = Committed | RequestEntry | WatchEntry | ExternalEntry | FaultEntry | RunnerEntry

@@ -26,14 +26,21 @@ import msgspec
 from staleproof.core.history.entry import (
     Answered,
     Asked,
+    Called,
+    CallId,
     Committed,
     Competed,
     Delivered,
+    Drifted,
     Entry,
+    ExternalState,
+    Held,
     Item,
     Listed,
+    Notified,
     Opened,
     Refused,
+    Replied,
     RequestId,
     Withheld,
 )
@@ -42,6 +49,7 @@ from staleproof.core.history.provenance import is_bookkeeping, is_create, is_exe
 from staleproof.core.plan.manifest import Manifest
 
 T = TypeVar("T", bound=Answered | Competed | Delivered | Withheld | Item)
+X = TypeVar("X", bound=Called | Notified | Drifted | ExternalState | Held)
 Key = tuple[str, str, str]
 """resource, namespace, name"""
 PROBE = "-probe"
@@ -81,6 +89,7 @@ class Scope:
         self._results: dict[RequestId, str] = {}
         self._asked: dict[RequestId, Asked] = {}
         self._left_out: set[RequestId] = set()
+        self._calls_left_out: set[CallId] = set()
 
     # --- what is the trial's
 
@@ -163,6 +172,8 @@ class Scope:
         match entry:
             case Answered() | Competed() | Delivered() | Withheld():
                 return self._placed(entry)
+            case Called() | Notified() | Drifted() | ExternalState():
+                return self._placed_outside(entry)
             case Asked(name="", namespace=namespace) if self._is_shared(namespace) and entry.verb != "create":
                 return msgspec.structs.replace(entry, namespace=self.namespace)
             case Asked(namespace=namespace, name=name) if self._asks_for_own(entry):
@@ -172,6 +183,8 @@ class Scope:
     def told(self, entry: Entry) -> Entry | None:
         """The entry as the history has it, as far as is known; None for what happened in another namespace."""
         entry, here = self.place(entry), ("", self.namespace)
+        if isinstance(entry, Called | Replied | Notified | Drifted | ExternalState):
+            return self._external_told(entry)
         match entry:
             case Committed() | Delivered() | Withheld() if entry.namespace not in here:
                 return None
@@ -188,6 +201,23 @@ class Scope:
                 entry = msgspec.structs.replace(entry, items=mine, namespace=where)
             case Opened() | Refused() if self._is_shared(entry.namespace):
                 entry = msgspec.structs.replace(entry, namespace=self.namespace)
+        return self._entry_unmarked(entry) if self.mark else entry
+
+    def _external_told(self, entry: Called | Replied | Notified | Drifted | ExternalState) -> Entry | None:
+        """The same of an external system: what is about another trial's object is left out, and what says of none is told."""
+        here = ("", self.namespace)
+        match entry:
+            case ExternalState(objects=objects):
+                entry = msgspec.structs.replace(entry, objects=tuple(each for each in objects if each.namespace in here))
+                is_left_out = False
+            case Replied(call=call):
+                is_left_out = call in self._calls_left_out
+            case _:
+                is_left_out = entry.namespace not in here
+        if isinstance(entry, Called):
+            (self._calls_left_out.add if is_left_out else self._calls_left_out.discard)(entry.call)
+        if is_left_out:
+            return None
         return self._entry_unmarked(entry) if self.mark else entry
 
     def all_told(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -228,6 +258,14 @@ class Scope:
             return told
         _, namespace, _ = self._uids[told.uid]  # the answer to a delete does not tell
         return msgspec.structs.replace(told, namespace=self.namespace, name=self._name(namespace, told.name))
+
+    def _placed_outside(self, told: X) -> X:
+        """The same of what an external system has, or was asked."""
+        if isinstance(told, ExternalState):
+            return msgspec.structs.replace(told, objects=tuple(map(self._placed_outside, told.objects)))
+        if (told.resource, told.namespace, told.name) not in self._keys:
+            return told
+        return msgspec.structs.replace(told, namespace=self.namespace, name=self._name(told.namespace, told.name))
 
     def _name(self, namespace: str, name: str) -> str:
         return name if namespace in ("", self.namespace, self.shared) else f"{namespace}/{name}"

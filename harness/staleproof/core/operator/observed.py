@@ -1,7 +1,7 @@
 """What a fault-free run showed of a controller: enough to derive plans from, without knowing it by name."""
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from staleproof.core.fault import Window
 from staleproof.core.operator.edge import Edge
@@ -77,6 +77,40 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Calls:
+    """Calls by which the controller changed something in an external system in one step of a workload, for its objects.
+
+    `step` is the step's number, from 1; `times` the fewest in any fault-free run.
+    """
+
+    step: int
+    system: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What an external system held for the primary, once that had appeared, in every fault-free run.
+
+    Attributes:
+        system: its name.
+        kind: as the system calls it; empty: it holds nothing, as far as its adapter can tell.
+        count: how many of the kind, at least.
+        otherwise: fields of the first, with other values than the controller gave them.
+        can: what its adapter can do (`drive.external.system.CAPABILITIES`).
+        repairs_within: seconds in which the controller says that it repairs what drifts; 0: it says that it never does; None: it
+            does not say.
+    """
+
+    system: str
+    kind: str = ""
+    count: int = 0
+    otherwise: dict[str, Any] = field(default_factory=dict)
+    can: tuple[str, ...] = ()
+    repairs_within: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
     """A resource that had objects in a workload, and the steps in which anyone created, changed or deleted any of them.
 
@@ -125,6 +159,8 @@ class Observed:
         supply: its writes in `draw.canonical.supply`, by step.
         life_changed: which resources had objects in `draw.canonical.life`, and when they changed.
         death_changed: the same of `draw.canonical.death`.
+        calls: its calls to external systems in `draw.canonical.life`, by step, as far as they change something.
+        outside: what external systems hold for the primary.
         hosts: host names of which there may be one in a cluster only, so that a second primary has others.
         edges: the operator's map, as far as it was learnt: what moves of the primary make and delete.
         moved_pause_seconds: as `pause_seconds`, when moves take something away and bring it back.
@@ -166,6 +202,8 @@ class Observed:
     supply: tuple[Written, ...] = ()
     life_changed: tuple[Changed, ...] = ()
     death_changed: tuple[Changed, ...] = ()
+    calls: tuple[Calls, ...] = ()
+    outside: tuple[Outside, ...] = ()
     hosts: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     edges: tuple[Edge, ...] = ()

@@ -11,7 +11,9 @@ from staleproof.core.plan.move import merged
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
     Apply,
+    AwaitRepair,
     Delete,
+    Drift,
     Edit,
     Heartbeat,
     Patch,
@@ -23,12 +25,13 @@ from staleproof.core.plan.step import (
     Resync,
     Step,
     Together,
+    TurnSystem,
 )
 
 Phase = Literal[
     "appears", "changes", "changes back", "is touched", "is deleted", "returns", "another appears", "a child is deleted",
     "a child is replaced", "a child is edited", "a child is touched", "its status is overwritten", "is listed again", "rests",
-    "what it needs goes", "what it needs returns",
+    "what it needs goes", "what it needs returns", "something drifts outside", "an external system turns",
 ]  # fmt: skip
 """What happens to the primary, or to what belongs to it, in a step."""
 PHASES: tuple[Phase, ...] = get_args(Phase)
@@ -41,6 +44,9 @@ _OF_OTHERS: dict[type, Phase] = {
     Resync: "is listed again",
     Rest: "rests",
     Restore: "what it needs returns",
+    Drift: "something drifts outside",
+    AwaitRepair: "rests",
+    TurnSystem: "an external system turns",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from staleproof.core.declared import AnyDeclared, declared_problems
 from staleproof.core.fault import AnyFault, Misfit
 from staleproof.core.fault.legality import Contract
 from staleproof.core.fault.model import Seconds, Value
@@ -113,6 +114,7 @@ class Plan(Value, frozen=True, kw_only=True):
         contract: `legal` (hostile faults are refused) or `hostile` (findings are told apart and never scored).
         controller: the one it was drawn for; empty when the command line names it.
         companions: real controllers that run beside it, by name.
+        external: systems outside Kubernetes that the controller keeps something in.
         kept_names: cluster-scoped primaries, as `widgets.staleproof.dev/sample`, that have the same name in every trial, because
             the controller knows them by it; the others get one of their own.
         own_hosts: host names of which a cluster may have one only; in each trial they get its mark.
@@ -133,6 +135,7 @@ class Plan(Value, frozen=True, kw_only=True):
     settle: Settle = Settle()
     controller: Subject | None = None
     companions: tuple[str, ...] = ()
+    external: tuple[AnyDeclared, ...] = ()
     kept_names: tuple[str, ...] = ()
     own_hosts: tuple[str, ...] = ()
     fresh: bool = False
@@ -232,6 +235,7 @@ def contradictions(plan: Plan) -> list[str]:
         if isinstance(step, Restore) and not is_masked and step.target not in given:
             called = f"{step.target.kind}/{step.target.name}"
             problems.append(f"step {number}: {called} is to be put back, and `before` has none")
+    problems += [f"external: {problem}" for problem in declared_problems(plan.external)]
     return problems + fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
 
 

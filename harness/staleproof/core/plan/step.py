@@ -1,10 +1,12 @@
 """Steps: what users, administrators and other controllers do in a trial."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
 from staleproof.core.fault.model import Seconds, Value
+from staleproof.core.history.entry import ExternalChange, SystemState
 from staleproof.core.plan.manifest import NEEDED, Manifest, Target, is_object, masked_manifest
 from staleproof.core.plan.masking import SECRET, Placeholders, elided
 
@@ -136,6 +138,38 @@ class Rest(_Step, frozen=True, kw_only=True, tag="rest"):
     seconds: Seconds
 
 
+class Drift(_Step, frozen=True, kw_only=True, tag="drift"):
+    """Change something in an external system that belongs to an object of the trial, behind the controller's back.
+
+    `kind` as the system calls it (`roles`). `nth` counts what of the kind belongs to the trial, by name, as in `Recreate`. It is
+    deleted; or `fields` of it are changed; or it is created anew by somebody else, with these fields and no others. With `name`
+    something of that name is created, whatever there is: `{namespace}` in it stands for the trial's, `{mark}` for its mark.
+    `notifies`: the system tells those that listen, if it is one that does.
+    """
+
+    system: str
+    kind: str
+    change: ExternalChange = "deleted"
+    nth: int = 1
+    fields: dict[str, Any] = msgspec.field(default_factory=dict)
+    name: str = ""
+    notifies: bool = True
+
+
+class AwaitRepair(_Step, frozen=True, kw_only=True, tag="await-repair"):
+    """Ask for nothing until the controller has repaired what drifted in the external systems, or so many seconds are over."""
+
+    seconds: Seconds
+
+
+class TurnSystem(_Step, frozen=True, kw_only=True, tag="turn-system"):
+    """Have an external system down, or answering so many seconds late, or up and in time again."""
+
+    system: str
+    state: SystemState
+    seconds: Seconds | None = None
+
+
 class Together(_Step, frozen=True, kw_only=True, tag="together"):
     """Do all of this to objects of the workload, one right after the other, and wait for the controller only then."""
 
@@ -143,8 +177,26 @@ class Together(_Step, frozen=True, kw_only=True, tag="together"):
 
 
 Step = (
-    Apply | Patch | PatchStatus | Touch | Delete | Restore | Resync | Recreate | Remove | Edit | Heartbeat | Lull | Rest | Together
+    Apply
+    | Patch
+    | PatchStatus
+    | Touch
+    | Delete
+    | Restore
+    | Resync
+    | Recreate
+    | Remove
+    | Edit
+    | Heartbeat
+    | Lull
+    | Rest
+    | Drift
+    | AwaitRepair
+    | TurnSystem
+    | Together
 )
+OUTSIDE = (Drift, AwaitRepair, TurnSystem)
+"""What is done to external systems, or waits for them."""
 
 
 def parts(step: Step) -> tuple[Step, ...]:
@@ -191,11 +243,25 @@ def problems_of(step: Step) -> Iterator[str]:
             yield f"object needs {NEEDED}"
         case PatchStatus(patch=patch) if patch.keys() != {"status"}:
             yield "patch needs status and nothing else, because the rest of an object is not changed by way of its status"
-        case Recreate(nth=0) | Remove(nth=0) | Edit(nth=0) | Heartbeat(nth=0):
+        case Recreate(nth=0) | Remove(nth=0) | Edit(nth=0) | Heartbeat(nth=0) | Drift(nth=0):
             yield "nth is 0, children are counted from 1, or from -1 backwards"
+        case Drift() | TurnSystem():
+            yield from _outside_problems(step)
         case Together(steps=steps):
             yield from [] if steps else ["steps is empty, and so there is nothing to do"]
             yield from (problem for part in steps for problem in problems_of(part))
+
+
+def _outside_problems(step: Drift | TurnSystem) -> Iterator[str]:
+    match step:
+        case Drift(change="changed", fields=fields) if not fields:
+            yield "fields is empty, and so there is nothing to change"
+        case Drift(change="deleted", fields=fields) if fields:
+            yield "fields go with what is changed or created, not with what is deleted"
+        case Drift(change="deleted" | "changed", name=name) if name:
+            yield "a name goes with what is created; nth says what is changed or deleted"
+        case TurnSystem(state=state, seconds=seconds) if (state == "slow") is (seconds is None):
+            yield "a slow system needs seconds" if seconds is None else f"only a slow system has seconds, not one that is {state}"
 
 
 def masked_step(step: Step, placeholders: Placeholders) -> Step:
@@ -214,7 +280,7 @@ def masked_step(step: Step, placeholders: Placeholders) -> Step:
 
 def describe(step: Step) -> str:
     """A step in a few words, for the timeline and the story."""
-    return "; ".join(map(_in_words, parts(step)))
+    return "; ".join(_outside_in_words(part) if isinstance(part, OUTSIDE) else _in_words(part) for part in parts(step))
 
 
 def _in_words(step: Step) -> str:
@@ -235,6 +301,20 @@ def _in_words(step: Step) -> str:
         case Rest(seconds=seconds):
             return f"rest {seconds:g} s"
     return step.tag
+
+
+def _outside_in_words(step: Drift | AwaitRepair | TurnSystem) -> str:
+    match step:
+        case AwaitRepair(seconds=seconds):
+            return f"ask for nothing until what drifted is repaired, for at most {seconds:g} s"
+        case TurnSystem(system=system, state="slow", seconds=seconds):
+            return f"{system} answers {seconds:g} s late"
+        case TurnSystem(system=system, state=state):
+            return f"{system} is {state}"
+        case Drift(system=system, kind=kind, change=change, name=name, fields=fields, nth=nth):
+            what = f"somebody else has {change} {name or f'number {nth}'} of the {kind} in {system}"
+            what += "" if step.notifies else ", and nobody is notified"
+            return f"{what}: {', '.join(sorted(fields))}" if fields else what
 
 
 def _patch_in_words(step: Patch | PatchStatus | Edit) -> str:

@@ -66,6 +66,12 @@ def _places(kind: type[AnyFault], need: Need, at: Occasions) -> Places:
                 for each in at.hideable(at.every_write)
                 for window, nth in itertools.product(_windows(kind, at, each.step), range(1, each.times + 1))
             )
+        case "call":
+            return (
+                ({"resource": ANY, "system": each.system, "window": window, "nth": nth}, ())
+                for each in at.calls
+                for window, nth in itertools.product(_windows(kind, at, each.step), range(1, each.times + 1))
+            )
     return _later(kind, need, at)
 
 

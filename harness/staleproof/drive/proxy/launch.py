@@ -90,7 +90,7 @@ async def loading_proxy(folder: Path, *, log: Path) -> AsyncIterator[LoadingProx
     cannot be started."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with _named_pipe(folder / "config") as (path, pipe):
+        with named_pipe(folder / "config") as (path, pipe):
             argv = (sys.executable, "-O", "-m", "staleproof.proxy_addons", str(path))
             # So Python compiles mitmproxy once and not at each start: packages are installed without the bytecode of `-O`, and in
             # many containers none may be written beside them.
@@ -112,7 +112,7 @@ async def proxy(plane: ControlPlane, folder: Path, on_entry: Callable[[Entry], N
 
 
 @contextmanager
-def _named_pipe(path: Path) -> Iterator[tuple[Path, int]]:
+def named_pipe(path: Path) -> Iterator[tuple[Path, int]]:
     """A pipe that only this user can open, and its end for writing, which needs no reader yet."""
     os.mkfifo(path, 0o600)
     pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)

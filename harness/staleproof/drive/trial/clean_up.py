@@ -29,6 +29,7 @@ async def clean_up(environment: Environment, scope: Scope, primaries: Sequence[s
                 await _remove(environment, resource, namespace, obj)
         if is_primary:
             await environment.bus.until_idle(CLEAN_UP_IDLE_SECONDS, limit_seconds=BRIEF_LIMIT_SECONDS)
+    await environment.external.reset()
     environment.over.add(scope.namespace)
     if environment.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
         await environment.api.delete(NAMESPACES, "", scope.namespace)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from staleproof import __version__
+from staleproof.core.declared import AnyDeclared, DeclaredHTTP, DeclaredS3
 from staleproof.core.operator.companion import ROOT_CA
 from staleproof.core.operator.webhooks import without_admission
 from staleproof.core.plan.manifest import Manifest
@@ -20,6 +21,7 @@ from staleproof.drive.cluster.companions import Companions, companions
 from staleproof.drive.cluster.control_plane import RUNNER, ControlPlane, ControlPlaneOptions, Progress, control_plane
 from staleproof.drive.cluster.control_plane.credentials import account_user
 from staleproof.drive.cluster.truth import Key, Truth, watching
+from staleproof.drive.external.launch import LOG, RunningSystems, running_systems
 from staleproof.drive.process import logs
 from staleproof.drive.process.address import NEARBY
 from staleproof.drive.process.private import private_folder
@@ -54,6 +56,7 @@ class EnvironmentOptions:
             arguments and variables; empty means that none are read.
         companions: real controllers that run beside it, by name (`core.operator.companion`). More may follow (`accompany`).
         namespace: the one that primaries have to be in; empty: the one that the controller looks into, or each trial's own.
+        external: systems outside Kubernetes that the controller keeps something in.
     """
 
     subject: Subject
@@ -64,6 +67,7 @@ class EnvironmentOptions:
     metrics: str = ""
     companions: tuple[str, ...] = ()
     namespace: str = ""
+    external: tuple[AnyDeclared, ...] = ()
 
 
 @dataclass(slots=True)
@@ -77,6 +81,7 @@ class Environment:
         group: everything that runs beside the trials; an error in it ends the environment.
         description: what reports say about the environment.
         lives: the controller under test.
+        external: the systems outside Kubernetes.
         companions: those that run beside it.
         renames: resource and name of primaries that are in no namespace of a trial's → whether the API server accepts them under
             other names.
@@ -95,6 +100,7 @@ class Environment:
     group: asyncio.TaskGroup
     description: dict[str, str]
     lives: Lives
+    external: RunningSystems
     companions: Companions = field(init=False)
     renames: dict[tuple[str, str], bool] = field(default_factory=dict)
     standing: dict[Key, str] = field(default_factory=dict)
@@ -192,7 +198,7 @@ class Environment:
     async def _close(self) -> None:
         """Stop the controller; leave nothing secret in the logs."""
         await self.lives.close()
-        logs.mask(self.logs, self.lives.secrets)
+        logs.mask((*self.logs, self.folder / LOG), self.lives.secrets)
 
 
 @asynccontextmanager
@@ -218,6 +224,9 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         api = await stack.enter_async_context(connect(plane.server, access.tls(), access.headers))
         truth = await stack.enter_async_context(watching(api, bus.take))
         proxy = await stack.enter_async_context(loading.driven(bus.take, host=reach.host))
+        external = await stack.enter_async_context(running_systems(options.external, folder, private, bus.take, reach))
+        if external.recording is not None:
+            bus.listeners.append(external.recording.see)
         group = await stack.enter_async_context(asyncio.TaskGroup())
         description = {
             "kubernetes": plane.version,
@@ -227,6 +236,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
             "arch": platform.machine(),
             "wireFormat": "json",
             "rbac": _rights(plane, options.subject),
+            **({"external": _told_external(options.external)} if options.external else {}),
             **({"network": network.name} if network else {}),
         }
         lives = Lives(
@@ -245,8 +255,9 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
             refusals=Refusals(options.subject.service_account if plane.provider != "existing" else ""),
             webhooks=webhooks_in(private / "webhooks", options.subject, is_private=network is not None and network.is_private),
             network=network,
+            external=external,
         )
-        made = Environment(options, plane, api, truth, proxy, bus, folder, private, group, description, lives)
+        made = Environment(options, plane, api, truth, proxy, bus, folder, private, group, description, lives, external)
         stack.push_async_callback(made._close)
         await manifests.apply(made.applied, api, truth)
         if options.namespace:  # before the controller starts: it may insist
@@ -263,6 +274,12 @@ async def _network(subject: Subject) -> "Network | None":
     from staleproof.drive.subject.image import controller_network  # docker is imported only when it is used
 
     return await controller_network(subject)
+
+
+def _told_external(declared: tuple[AnyDeclared, ...]) -> str:
+    """Their names and kinds; a service that runs already is shared by all workers, and by whoever else uses it."""
+    shared = {each.name for each in declared if isinstance(each, DeclaredHTTP | DeclaredS3) and not each.command}
+    return ", ".join(f"{each.name} ({each.tag}{', not started by the run' * (each.name in shared)})" for each in declared)
 
 
 def _rights(plane: ControlPlane, subject: Subject) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from staleproof.core.history.entry import Broke, Exited, Started
 from staleproof.core.plan.plan import Subject
 from staleproof.core.times import (
@@ -21,6 +23,7 @@ from staleproof.core.times import (
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
 from staleproof.drive.cluster.leases import Leases, release
+from staleproof.drive.external.launch import RunningSystems
 from staleproof.drive.process import logs
 from staleproof.drive.process.address import free_port
 from staleproof.drive.process.program import IDENTITY, Program
@@ -63,6 +66,7 @@ class Lives:
         refusals: what it asked for and may not do.
         webhooks: its own; None: it has none.
         network: the one that its container is in; None for a command.
+        external: the systems outside Kubernetes, whose URLs it is given.
         program: its present life, or its last one.
         number: the number of that life; 0 before the first.
         harmed_by: the last run with faults, in words; empty when nothing has been done to this controller yet.
@@ -87,6 +91,7 @@ class Lives:
     refusals: Refusals
     webhooks: Webhooks | None = None
     network: "Network | None" = None
+    external: RunningSystems = field(default_factory=RunningSystems)
     metrics_port: int = field(default_factory=free_port)
     program: Program | None = None
     number: int = 0
@@ -199,7 +204,7 @@ class Lives:
     @property
     def secrets(self) -> list[str]:
         """What must not be written down."""
-        return [*self.plane.tokens.values(), *secret_values(self.subject)]
+        return [*self.plane.tokens.values(), *secret_values(self.subject), *self.external.secrets]
 
     async def _begin_life(self, source: Endpoint | None) -> None:
         """Start the controller and return once it has come to rest. SetupError when it does not come to that."""
@@ -263,6 +268,7 @@ class Lives:
     async def _launch(self) -> AsyncIterator[Program]:
         values, hooks = {METRICS_PORT: str(self.metrics_port)}, self.webhooks
         subject = filled(self.subject, values)
+        subject = msgspec.structs.replace(subject, env={**self.external.env, **subject.env})
         if self.network is not None:
             from staleproof.drive.subject.image import controller_container  # docker is imported only when it is used
 

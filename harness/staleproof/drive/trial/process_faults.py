@@ -11,7 +11,7 @@ import signal
 import time
 from collections.abc import Sequence
 
-from staleproof.core.fault import AnyFault, Kill, Pause, Restart
+from staleproof.core.fault import AnyFault, ExternalFault, Kill, KillAtCall, Pause, Restart
 from staleproof.core.history.entry import (
     Continued,
     Entry,
@@ -48,11 +48,17 @@ class ProcessFaults:
             fault = self._faults[entry.fault]
             if fault.refuses_connections and not isinstance(entry, FaultFired):
                 self._bus.activity.reachable(entry.at, yes=isinstance(entry, FaultClosed))
-            elif isinstance(fault, Kill | Restart | Pause) and not (isinstance(entry, FaultFired) and entry.fault in self._fired):
+            elif isinstance(fault, Kill | KillAtCall | Restart | Pause) and not self._is_own(entry):
                 self._ask(entry)
+            if isinstance(fault, ExternalFault) and isinstance(entry, FaultFired):
+                self._fired.add(entry.fault)
         elif isinstance(entry, Exited):
             self.exits += 1
             self._ask(entry)
+
+    def _is_own(self, entry: FaultOpened | FaultClosed | FaultFired) -> bool:
+        """Whether it tells of what was done here."""
+        return isinstance(entry, FaultFired) and entry.fault in self._fired
 
     def _ask(self, entry: FaultOpened | FaultClosed | FaultFired | Exited) -> None:
         self._due += 1
@@ -92,7 +98,7 @@ class ProcessFaults:
         """Once the plan is over: an entry for each of the runner's faults that never did anything."""
         now = time.monotonic()
         late = [FaultIndex(i) for i, fault in enumerate(self._faults) if fault.executed_by == "runner" and i not in self._fired]
-        return [FaultMissed(at=now, fault=i, why="its window never opened, or the controller did not run then") for i in late]
+        return [FaultMissed(at=now, fault=i, why=_missed(self._faults[i])) for i in late]
 
     async def give_way(self) -> None:
         """Have the controller back before its faults are over: what users do cannot be done without it, as it serves webhooks."""
@@ -106,6 +112,8 @@ class ProcessFaults:
                 await self._end(entry.fault, fault, gently=False, stays_down=stays_down)
             case FaultOpened(), Restart(gently=gently, stays_down=stays_down):
                 await self._end(entry.fault, fault, gently=gently, stays_down=stays_down)
+            case FaultFired(), KillAtCall():
+                await self._end(entry.fault, fault, gently=False, stays_down=False)
             case FaultClosed(), Kill() | Restart():
                 await self._begin(entry.fault)
             case FaultOpened(), Pause():
@@ -158,3 +166,10 @@ class ProcessFaults:
 
     def _tell(self, entry: Started | Stopped | Continued | FaultFired) -> None:
         self._bus.take(entry)
+
+
+def _missed(fault: AnyFault) -> str:
+    """Why one of the runner's faults never did anything."""
+    if isinstance(fault, ExternalFault):
+        return f"no call to {fault.about} that it acts on came while it was open"
+    return "its window never opened, or the controller did not run then"

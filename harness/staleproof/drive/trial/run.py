@@ -39,7 +39,9 @@ from staleproof.drive.process import logs
 from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.event_bus import Condition
+from staleproof.drive.trial.external_faults import ExternalFaults
 from staleproof.drive.trial.nudges import what_heals
+from staleproof.drive.trial.outside import Outside
 from staleproof.drive.trial.placing import place
 from staleproof.drive.trial.prerequisites import Given, furnish, introduce, without
 from staleproof.drive.trial.probe import Probe, see_whether_it_works
@@ -203,16 +205,20 @@ class _Run:
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
         self._where, self._settle = where, spec.plan.settle
         self._process_faults = ProcessFaults(environment.lives, environment.bus, spec.plan.faults)
+        self._external_faults = ExternalFaults(environment.external, environment.bus, spec.plan.faults)
         may_lack_children = bool(spec.plan.faults) or spec.role == "slept"  # those that a step is about may never come
+        child_seconds = 0.0 if may_lack_children else self._settle.limit_seconds
+        self._outside = Outside(environment.external, environment.bus, child_seconds=child_seconds)
         self._workload = Workload(
             environment.api,
             environment.truth,
             self._proxy,
             self._bus,
+            self._outside,
             where,
             spec.before or spec.plan.before,
             self._process_faults.give_way,
-            child_seconds=0.0 if may_lack_children else self._settle.limit_seconds,
+            child_seconds=child_seconds,
             departure_seconds=self._departure_seconds,
         )
         self._readings = Readings(environment.lives.endpoint, self._bus)
@@ -228,6 +234,7 @@ class _Run:
             moves=self._settle.moves,
             begins_seconds=self._settle.begins_seconds,
         )
+        self._environment.external.prefer(self._primaries)
         if self._environment.lives.running is None:
             await self._environment.lives.revive()  # it exits again and again, and this trial will show it
         bus.take(self._environment.lives.started(self._recorder.began))
@@ -235,7 +242,7 @@ class _Run:
             self._recorder.take(flaw)
         bus.flaws = [flaw for flaw in bus.flaws if flaw.where == "watch"]  # a watch that goes on spoils every trial
         await self._proxy.install(plan.faults, self._where.namespace, contract=plan.contract)
-        await self._readings.take()
+        await self._look()
         with self._following():
             for number in range(1, len(plan.steps) + 1):
                 await self._step(number)
@@ -243,6 +250,7 @@ class _Run:
             is_open = not (is_well and self._recorder.has_work) and not self._process_faults.is_busy
             if self._spec.probe is not None and is_open:
                 await see_whether_it_works(self._spec.probe, self._environment, self._workload, self._primaries)
+        await self._outside.read()
         await self._proxy.fence()
         await self._environment.truth.caught_up(self._recorder.places())
         bus.take(Ended(at=time.monotonic()))
@@ -255,7 +263,7 @@ class _Run:
     @contextlib.contextmanager
     def _following(self) -> Iterator[None]:
         """What is done because of what happens: process faults, and readings in between."""
-        followers = (self._process_faults, self._readings)
+        followers = (self._process_faults, self._external_faults, self._readings)
         tasks = [self._environment.group.create_task(each.follow()) for each in followers]
         self._bus.listeners += [each.see for each in followers]
         try:
@@ -271,13 +279,23 @@ class _Run:
         scope = self._bus.scope
         return scope.shown(without(scope.mine(self._environment.truth.objects), self._given))
 
+    async def _faults_begin(self) -> None:
+        """Return once those faults act, or have acted, that are not the proxy's."""
+        await self._external_faults.settled()
+        await self._process_faults.settled()
+
+    async def _look(self) -> None:
+        """Read what is not told: the controller's metrics, and what external systems hold."""
+        await self._readings.take()
+        await self._outside.read()
+
     async def _step(self, number: int) -> None:
         plan, step, lasts = self._spec.plan, self._spec.plan.steps[number - 1], self._spec.lasts
         shown_later = {fault.as_of_step for fault in plan.faults if isinstance(fault, PastSnapshot | StaleRead)}
         stays = await self._stays(step, number)
         revision = await self._environment.api.revision() if number in shown_later else None
         await self._proxy.begin_step(number, revision=revision)
-        await self._process_faults.settled()
+        await self._faults_begin()
         began = time.monotonic()
         self._activity.begin_step(began)
         self._bus.take(StepBegan(at=began, step=number, does=describe(step)))
@@ -299,7 +317,7 @@ class _Run:
         if lasts and (left := began + lasts[number - 1] - time.monotonic()) > 0:
             await asyncio.sleep(left)
             idle = await self._until_over(number)
-        await self._readings.take()
+        await self._look()
         self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
     async def _stays(self, step: Step, number: int) -> StillThere | None:
@@ -375,6 +393,8 @@ class _Run:
         converged."""
         settle, bus = self._settle, self._bus
         await self._proxy.release()
+        await self._external_faults.settled()
+        await self._outside.restore()
         await self._process_faults.settled()
         for missed in self._process_faults.missed():
             bus.take(missed)

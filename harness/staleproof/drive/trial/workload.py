@@ -11,6 +11,7 @@ from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import GIVEN, Manifest, Target, target_of
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
+    OUTSIDE,
     TOUCHED,
     Apply,
     Delete,
@@ -36,6 +37,7 @@ from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.cluster.truth import Key, Truth
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.trial.event_bus import EventBus
+from staleproof.drive.trial.outside import NothingOutside, Outside
 from staleproof.errors import SetupError, UsageError
 
 _OF_ITS_OWNER = frozenset({"ownerReferences", "labels", "annotations", "generateName", "finalizers"})
@@ -61,7 +63,7 @@ class Vanished(Exception):
 
 
 class Refused(UsageError):
-    """The API server does not accept a step of the workload. `step` is its number."""
+    """The API server, or an external system, does not accept a step of the workload. `step` is its number."""
 
     def __init__(self, message: str, step: int) -> None:
         super().__init__(message)
@@ -115,6 +117,7 @@ class Workload:
     """Does steps where the trial is.
 
     Attributes:
+        outside: the external systems.
         before: what the workload needs, of which steps may take something away and bring it back.
         on_unserved: what is done when a webhook does not answer; empty: nothing.
         child_seconds: how long a child is waited for that a step is about.
@@ -126,6 +129,7 @@ class Workload:
     truth: Truth
     proxy: Proxy
     bus: EventBus
+    outside: Outside
     placement: Placement
     before: Sequence[Manifest]
     on_unserved: Callable[[], Awaitable[None]] | None = None
@@ -144,12 +148,19 @@ class Workload:
             Vanished: the object of the step, or the child that it is about, is not there.
             StillThere: the predecessor of what the step makes does not go.
             Unserved: a webhook does not answer, for longer than the start of a program takes.
-            Refused: the API server does not accept what the plan says; its message is passed on.
+            Refused: the API server, or an external system, does not accept what the plan says; its message is passed on.
         """
         for part in parts(step):
             await self._do_part(part, number)
 
     async def _do_part(self, step: Step, number: int) -> None:
+        if isinstance(step, OUTSIDE):
+            try:
+                return await self.outside.do(step, number)
+            except NothingOutside as err:
+                raise Vanished(str(err)) from err
+            except UsageError as err:
+                raise Refused(f"step {number} ({describe(step)}): {err}", number) from err
         told = f"step {number} ({describe(step)})"
         done = self._as_done(step, number)
         try:

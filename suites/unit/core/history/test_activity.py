@@ -8,6 +8,8 @@ from msgspec import structs
 from staleproof.core.history.activity import Activity
 from staleproof.core.history.change import write_kind
 from staleproof.core.history.entry import (
+    Called,
+    CallId,
     Closed,
     Competed,
     Dropped,
@@ -19,6 +21,7 @@ from staleproof.core.history.entry import (
     Listed,
     Opened,
     Refused,
+    Replied,
     RequestId,
     RequestOutcome,
     Resumed,
@@ -27,7 +30,7 @@ from staleproof.core.history.entry import (
     Withheld,
 )
 from staleproof.core.history.resource_version import Revision
-from staleproof.core.times import MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
+from staleproof.core.times import CALL_SECONDS, MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
 
 from ..entries import NAMESPACE as NS
 from ..entries import answered, asked, changed, committed, delivered, wrote
@@ -58,6 +61,27 @@ def after(*entries: Entry, namespace: str = NS) -> Activity:
     for entry in entries:
         activity.see(entry)
     return activity
+
+
+# --- calls to external systems
+
+
+def called(at: float, verb: str = "CREATE") -> Called:
+    return Called(at=at, call=CallId(1), system="db", verb=verb, text=verb)
+
+
+def replied(at: float) -> Replied:
+    return Replied(at=at, call=CallId(1), system="db", outcome="ok")
+
+
+def test_a_controller_that_waits_for_an_external_system_is_not_idle_for_a_while() -> None:
+    waiting = after(called(3.0))
+    assert [waiting.idle_since(now) for now in (4.0, 3.0 + CALL_SECONDS)] == [None, 0.0]
+
+
+def test_one_that_has_changed_something_there_has_worked_and_one_that_has_looked_has_not() -> None:
+    assert after(called(3.0), replied(4.0)).idle_since(9.0) == 4.0
+    assert after(called(3.0, "SELECT"), replied(4.0)).idle_since(9.0) == 0.0
 
 
 # --- a new life

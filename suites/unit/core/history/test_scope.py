@@ -7,14 +7,20 @@ import pytest
 from staleproof.core.history.entry import (
     Answered,
     Asked,
+    Called,
+    CallId,
     Committed,
     Competed,
     Delivered,
+    Drifted,
     Entry,
+    ExternalState,
     FaultIndex,
+    Held,
     Item,
     Listed,
     Opened,
+    Replied,
     RequestId,
     StreamId,
     Withheld,
@@ -319,3 +325,45 @@ def test_what_was_claimed_is_the_trials_once_it_is_there() -> None:
     scope = shared()
     scope.claim(CONFIG_MAPS, "x", "somebody-else")
     assert where(scope, committed(CONFIG_MAPS, "u", "somebody-else", "x", says="")) == ["t/somebody-else"]
+
+
+def called(number: int, namespace: str = "", name: str = "", *, resource: str = TENANTS, text: str = "SELECT") -> list[Entry]:
+    call = CallId(number)
+    return [
+        Called(at=number, call=call, system="db", verb="SELECT", text=text, resource=resource, namespace=namespace, name=name),
+        Replied(at=number, call=call, system="db", outcome="ok"),
+    ]
+
+
+def test_a_call_about_another_trials_object_is_left_out_with_its_answer() -> None:
+    told = Scope("t").all_told([*called(1, "t", "a"), *called(2, "other", "a"), *called(3)])
+    assert [each.call for each in told if isinstance(each, Called | Replied)] == [1, 1, 3, 3]
+
+
+def test_a_call_about_what_is_the_trials_elsewhere_is_told_as_if_it_were_here() -> None:
+    scope = Scope("t", [(TENANTS, "", "a-x"), (CONFIG_MAPS, "kube-system", "settings")], "-x")
+    told = scope.all_told(
+        [*called(1, name="a-x", text="DROP ROLE a-x"), *called(2, "kube-system", "settings", resource=CONFIG_MAPS)]
+    )
+    found = [(each.namespace, each.name, each.text) for each in told if isinstance(each, Called)]
+    assert found == [("t", "a", "DROP ROLE a"), ("t", "kube-system/settings", "SELECT")]
+
+
+def drifted(namespace: str, name: str) -> Drifted:
+    return Drifted(
+        at=1.0, system="db", change="deleted", kind="roles", external="r", resource=TENANTS, namespace=namespace, name=name
+    )
+
+
+def held(namespace: str, name: str) -> Held:
+    resource = TENANTS if name else ""
+    return Held(kind="roles", external="r", digest="d", resource=resource, namespace=namespace, name=name)
+
+
+def test_what_drifts_and_what_a_system_holds_is_told_as_calls_are() -> None:
+    scope = Scope("t", [(TENANTS, "", "a-x")], "-x")
+    state = ExternalState(at=2.0, system="db", objects=(held("", "a-x"), held("other", "a"), held("", "")))
+    told = scope.all_told([drifted("", "a-x"), drifted("other", "a"), state])
+    assert [(each.namespace, each.name) for each in told if isinstance(each, Drifted)] == [("t", "a")]
+    (shown,) = [each.objects for each in told if isinstance(each, ExternalState)]
+    assert [(each.namespace, each.name) for each in shown] == [("t", "a"), ("", "")]

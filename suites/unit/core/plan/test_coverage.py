@@ -8,7 +8,9 @@ from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import (
     Apply,
+    AwaitRepair,
     Delete,
+    Drift,
     Edit,
     Heartbeat,
     Patch,
@@ -20,6 +22,7 @@ from staleproof.core.plan.step import (
     Resync,
     Step,
     Touch,
+    TurnSystem,
 )
 
 TARGET = Target("example.com/v1", "Widget", "w")
@@ -51,6 +54,9 @@ STEPS: tuple[tuple[Step, Moment], ...] = (
     (PatchStatus(target=TARGET, patch={"status": {"size": None}}), Moment("its status is overwritten", "")),
     (Resync(resource="widgets.example.com"), Moment("is listed again", "")),
     (Rest(seconds=1.0), Moment("rests", "")),
+    (Drift(system="db", kind="roles"), Moment("something drifts outside", "")),
+    (AwaitRepair(seconds=1.0), Moment("rests", "")),
+    (TurnSystem(system="db", state="down"), Moment("an external system turns", "")),
     (Delete(target=SECRET), Moment("what it needs goes", "")),
     (Restore(target=SECRET), Moment("what it needs returns", "")),
     (Delete(target=TARGET), Moment("is deleted", "")),
@@ -70,7 +76,7 @@ def test_every_step_has_its_phase_and_what_changes_in_it() -> None:
     [
         (HoldStream(resource="pods", window=Window(2)), Occasion("Hold", "pods", "changes", "spec.size")),
         (HideOwnWrite(resource="pods", write=OwnWrite("delete")), Occasion("HideOwnWrite delete", "pods", "appears", "")),
-        (Kill(resource="pods", verb="update", window=Window(18)), Occasion("Kill update", "pods", "returns", "")),
+        (Kill(resource="pods", verb="update", window=Window(21)), Occasion("Kill update", "pods", "returns", "")),
         (  # what it is shown was there until it was changed back
             PastSnapshot(resource="pods", as_of_step=5, window=Window(7)),
             Occasion("PastSnapshot", "pods", "changes back", "spec.log"),

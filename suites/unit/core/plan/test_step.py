@@ -6,7 +6,9 @@ from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.masking import Placeholders
 from staleproof.core.plan.step import (
     Apply,
+    AwaitRepair,
     Delete,
+    Drift,
     Edit,
     Heartbeat,
     Lull,
@@ -19,6 +21,7 @@ from staleproof.core.plan.step import (
     Step,
     Together,
     Touch,
+    TurnSystem,
     at_once,
     describe,
     in_parts,
@@ -47,6 +50,18 @@ DATABASE = Target("v1", "Secret", "database")
             "patch needs status and nothing else, because the rest of an object is not changed by way of its status",
         ),
         (Heartbeat(resource="pods", nth=0), "nth is 0, children are counted from 1, or from -1 backwards"),
+        (Drift(system="db", kind="roles", nth=0), "nth is 0, children are counted from 1, or from -1 backwards"),
+        (Drift(system="db", kind="roles", change="changed"), "fields is empty, and so there is nothing to change"),
+        (
+            Drift(system="db", kind="roles", fields={"login": False}),
+            "fields go with what is changed or created, not with what is deleted",
+        ),
+        (
+            Drift(system="db", kind="roles", name="r"),
+            "a name goes with what is created; nth says what is changed or deleted",
+        ),
+        (TurnSystem(system="db", state="slow"), "a slow system needs seconds"),
+        (TurnSystem(system="db", state="down", seconds=1.0), "only a slow system has seconds, not one that is down"),
         (Together(steps=()), "steps is empty, and so there is nothing to do"),
         (Together(steps=(Touch(target=WIDGET), Apply(object={}))), "object needs apiVersion, kind and metadata.name"),
     ],
@@ -78,6 +93,22 @@ def test_steps_that_make_no_sense(step: Step, problem: str) -> None:
         (Lull(), "come to rest"),
         (Lull(touches=(WIDGET,)), "come to rest, touch Widget/sample"),
         (Rest(seconds=2.50), "rest 2.5 s"),
+        (Drift(system="db", kind="roles"), "somebody else has deleted number 1 of the roles in db"),
+        (
+            Drift(system="db", kind="roles", notifies=False),
+            "somebody else has deleted number 1 of the roles in db, and nobody is notified",
+        ),
+        (
+            Drift(system="db", kind="roles", change="changed", fields={"login": False, "createdb": True}),
+            "somebody else has changed number 1 of the roles in db: createdb, login",
+        ),
+        (
+            Drift(system="db", kind="roles", change="created", name="{namespace}_a"),
+            "somebody else has created {namespace}_a of the roles in db",
+        ),
+        (AwaitRepair(seconds=30.0), "ask for nothing until what drifted is repaired, for at most 30 s"),
+        (TurnSystem(system="db", state="down"), "db is down"),
+        (TurnSystem(system="db", state="slow", seconds=2.0), "db answers 2 s late"),
     ],
 )
 def test_a_step_in_a_few_words(step: Step, expected: str) -> None:

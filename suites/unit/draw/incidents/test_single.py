@@ -20,7 +20,7 @@ from staleproof.core.fault import (
     StaleRead,
     Window,
 )
-from staleproof.core.operator.observed import Observed
+from staleproof.core.operator.observed import Calls, Observed
 from staleproof.core.plan.step import Apply, Touch
 from staleproof.draw.canonical import life
 from staleproof.draw.incidents.single import Faults, needs, single
@@ -29,7 +29,7 @@ from staleproof.draw.occasions import Occasions, occasions
 
 from ..seen import MAPS, PODS, TARGET, WIDGETS, controllers, sample, widgets
 
-EVERYTHING = replace(widgets(), asks_watch_list=True, bookmarked=(PODS,))
+EVERYTHING = replace(widgets(), asks_watch_list=True, bookmarked=(PODS,), calls=(Calls(1, "db", 2),))
 NOTHING = replace(widgets(watched=()), asks_bookmarks=False)
 
 

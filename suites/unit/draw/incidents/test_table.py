@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from staleproof.core.operator.observed import Calls
 from staleproof.core.plan.step import Apply, Delete, Rest, Touch
 from staleproof.draw.incidents.table import INCIDENTS, KINDS
 from staleproof.draw.occasions import occasions
@@ -10,7 +11,7 @@ from ..seen import CHANGE, PODS, TARGET, WIDGETS, sample, widgets
 
 
 def test_every_kind_of_fault_comes_over_some_workload() -> None:
-    of = replace(widgets(), asks_watch_list=True, bookmarked=(PODS,), reads_past=(WIDGETS, PODS))
+    of = replace(widgets(), asks_watch_list=True, bookmarked=(PODS,), reads_past=(WIDGETS, PODS), calls=(Calls(1, "db", 1),))
     first = Apply(object=sample(3))
     steps = (first, CHANGE, of.scale(1), Rest(seconds=12.0), Delete(target=TARGET), first, Touch(target=TARGET))
     at = occasions(of, steps)

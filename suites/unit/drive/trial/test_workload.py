@@ -106,7 +106,7 @@ def test_children_are_what_somebody_controls_or_alone_owns() -> None:
     truth: Any = SimpleNamespace(objects=objects)
     bus: Any = SimpleNamespace(scope=Scope("mine"))
     unused: Any = SimpleNamespace()
-    workload = Workload(api=unused, truth=truth, proxy=unused, bus=bus, placement=unused, before=())
+    workload = Workload(api=unused, truth=truth, proxy=unused, bus=bus, outside=unused, placement=unused, before=())
 
     assert workload._children("pods") == [objects["pods", "mine", name] for name in ("alone", "controlled")]
 
@@ -142,7 +142,7 @@ PUT_BACK, TAKEN = Restore(target=target_of(SECRET)), Delete(target=target_of(SEC
 
 def where(*before: Any, **placed: Any) -> Workload:  # noqa: ANN401  # JSON, and fields of a placement
     unused: Any = SimpleNamespace()
-    return Workload(unused, unused, unused, unused, Placement("mine", **placed), before)
+    return Workload(unused, unused, unused, unused, unused, Placement("mine", **placed), before)
 
 
 def test_what_is_put_back_is_what_the_workload_needs() -> None:

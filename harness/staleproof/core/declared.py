@@ -1,0 +1,121 @@
+"""External systems as a user declares them: what they are, how the controller hears of them, and what it says that it does.
+
+A plan holds them, so a trial can be run again; nothing in them is secret.
+"""
+
+import re
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from staleproof.core.fault.model import Value
+from staleproof.core.fault.suggest import mistakes
+
+Word = Annotated[str, msgspec.Meta(min_length=1, examples=["db"])]
+Variable = Annotated[str, msgspec.Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", examples=["DATABASE_URL"])]
+Duration = Annotated[str, msgspec.Meta(pattern=r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)$", examples=["30s"])]
+"""As `30s`, `500ms`, `5m`."""
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+EXTERNAL_URL = "EXTERNAL_URL"
+
+
+class Within(Value, frozen=True, kw_only=True):
+    """The controller repairs what drifts, within so long."""
+
+    within: Duration
+
+
+class Every(Value, frozen=True, kw_only=True):
+    """The controller looks at each object so often."""
+
+    every: Duration
+
+
+class Declared(Value, frozen=True, kw_only=True, tag_field="kind"):
+    """An external system.
+
+    Attributes:
+        name: what reports call it.
+        env: the controller's environment variable that has the URL, by way of the relay.
+        repairs: whether the controller repairs what somebody else changes there, and how soon; empty: it is not said.
+        polls: whether the controller looks by itself, and how often; empty: it is not said.
+    """
+
+    name: Word
+    env: Variable = EXTERNAL_URL
+    repairs: Literal["never"] | Within | None = None
+    polls: Literal["never"] | Every | None = None
+
+    @property
+    def repairs_within(self) -> float | None:
+        """Seconds; None when nothing is said, or it never repairs."""
+        return seconds(self.repairs.within) if isinstance(self.repairs, Within) else None
+
+    @property
+    def polls_every(self) -> float | None:
+        """Seconds; None when nothing is said, or it never looks."""
+        return seconds(self.polls.every) if isinstance(self.polls, Every) else None
+
+
+class DeclaredPostgreSQL(Declared, frozen=True, kw_only=True, tag="postgresql"):
+    """A PostgreSQL server that is started for the run. `programs`: the folder of initdb and postgres; empty: they are looked
+    for."""
+
+    programs: str = ""
+
+
+class DeclaredHTTP(Declared, frozen=True, kw_only=True, tag="http"):
+    """A service at a URL, as `http://127.0.0.1:9000`, of whose state nothing is known. `command` starts it; empty: it runs."""
+
+    url: Word
+    command: tuple[str, ...] = ()
+
+
+class DeclaredS3(Declared, frozen=True, kw_only=True, tag="s3"):
+    """The same of a service that speaks S3's REST API: its state is its buckets."""
+
+    url: Word
+    command: tuple[str, ...] = ()
+
+
+class DeclaredOwn(Declared, frozen=True, kw_only=True, tag="own"):
+    """A system with an adapter of the user's: `adapter` is `FILE.py:NAME`, a function that is given the name of the system and
+    returns an async context manager of an `ExternalSystem` (`staleproof.drive.external.system`)."""
+
+    adapter: Annotated[str, msgspec.Meta(pattern=r"^.+\.py:[A-Za-z_]\w*$", examples=["conftest.py:adapter"])]
+
+
+AnyDeclared = DeclaredPostgreSQL | DeclaredHTTP | DeclaredS3 | DeclaredOwn
+
+
+class DeclarationError(ValueError):
+    """It is no external system; the message says why."""
+
+
+class _Only(msgspec.Struct):
+    systems: tuple[AnyDeclared, ...]
+
+
+def read_declaration(raw: Any) -> AnyDeclared:  # noqa: ANN401  # whatever the user wrote
+    """An external system, as it is in `staleproof.yaml`. DeclarationError when it is something else."""
+    try:
+        found: AnyDeclared = msgspec.convert(raw, AnyDeclared)
+    except msgspec.ValidationError as err:
+        raise DeclarationError("; ".join(mistakes({"systems": [raw]}, _Only)) or str(err)) from err
+    return found
+
+
+def seconds(duration: str) -> float:
+    """Of a duration that is written as `Duration` says."""
+    number, unit = re.match(r"([0-9.]+)(\D+)", duration).groups()  # type: ignore[union-attr]  # its type says that it matches
+    return float(number) * _UNITS[unit]
+
+
+def declared_problems(systems: tuple[AnyDeclared, ...]) -> list[str]:
+    """What does not go together, each in words."""
+    found = []
+    for field in ("name", "env"):
+        values = [str(getattr(each, field)) for each in systems]
+        twice = sorted({value for value in values if values.count(value) > 1})
+        found += [f"{field} {value!r} is there twice; each system needs its own" for value in twice]
+    return found

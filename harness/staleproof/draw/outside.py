@@ -1,0 +1,120 @@
+"""Plans of the external scenario: what the controller keeps in another system drifts, without any event in Kubernetes, or the
+system is down while the primary changes.
+
+The API is silent until what drifted is repaired, or until it should have been; only then is the primary touched. So a controller
+that needs an event is told from one that looks by itself, and from one that never looks.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from staleproof.core.fault import Restart, Window
+from staleproof.core.operator.observed import Observed, Outside
+from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Step, Touch, TurnSystem
+from staleproof.core.times import (
+    NEVER_REPAIRED_SECONDS,
+    REPAIRED_FACTOR,
+    REPAIRED_SECONDS,
+    REPAIRED_SPARE_SECONDS,
+    SLOW_SYSTEM_SECONDS,
+)
+from staleproof.draw.canonical import UNWOKEN, appear, slow_to_start
+from staleproof.draw.family import Draft, Scenario
+from staleproof.draw.profile import Profile
+
+SCENARIO = Scenario("external", settle=slow_to_start)
+
+
+def patience_for(outside: Outside) -> float:
+    """How long the repair of what drifted is waited for: longer than the controller says that it takes. One that says that it never
+    repairs is given some seconds, to be seen."""
+    if outside.repairs_within is None:
+        return REPAIRED_SECONDS
+    if outside.repairs_within == 0:
+        return NEVER_REPAIRED_SECONDS
+    return REPAIRED_FACTOR * outside.repairs_within + REPAIRED_SPARE_SECONDS
+
+
+@SCENARIO.family
+def drift(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Somebody else deletes, or changes, what the controller keeps there; the API is silent, and then the primary is touched."""
+    return (
+        Draft(
+            f"{words} while the API is silent",
+            steps=_silent(observed, outside, step),
+        )
+        for outside, words, step in profile.some(_drifts(observed))
+    )
+
+
+@SCENARIO.family
+def unheard(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The same, and the notification by which the system tells of it is lost; where there are none, nothing is lost."""
+    return (
+        Draft(
+            f"{words} and nobody is notified",
+            steps=_silent(observed, outside, structs.replace(step, notifies=False)),
+        )
+        for outside, words, step in profile.some(_drifts(observed))
+        if "notify" in outside.can
+    )
+
+
+@SCENARIO.family
+def missed(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The same while the controller is down: no notification and no poll of its own has seen it happen."""
+    return (
+        Draft(
+            f"{words} while the controller is down",
+            [Restart(stays_down=True, window=Window(2, 3))],
+            (appear(observed), step, AwaitRepair(seconds=patience_for(outside)), UNWOKEN),
+            aims=("survives-restart",),
+        )
+        for outside, words, step in profile.some(_drifts(observed))
+    )
+
+
+@SCENARIO.family
+def outage(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The system is down, or slow, while the primary is changed, and while it is deleted."""
+    changes: list[tuple[str, Step]] = [
+        ("changed" if observed.change else "touched", observed.change or Touch(target=observed.target)),
+        ("deleted", Delete(target=observed.target)),
+    ]
+    return (
+        Draft(
+            f"{system} is {turned.state} while the primary is {words}",
+            steps=(appear(observed), turned, change, TurnSystem(system=system, state="up"), UNWOKEN),
+            aims=(),
+        )
+        for system, turned in profile.some(_turns(observed))
+        for words, change in changes
+    )
+
+
+def _silent(observed: Observed, outside: Outside, step: Drift) -> tuple[Step, ...]:
+    """It drifts, and the API is silent until it should have been repaired; then the primary is touched."""
+    wait = AwaitRepair(seconds=patience_for(outside))
+    return (appear(observed), step, wait, Touch(target=observed.target), wait)
+
+
+def _drifts(observed: Observed) -> Iterator[tuple[Outside, str, Drift]]:
+    """What drifts, in words, and the step; of what its system's adapter can change."""
+    for outside in observed.outside:
+        if outside.count and {"read_state", "drift"} <= set(outside.can):
+            of = f"one of the {outside.kind} in {outside.system}"
+            yield outside, f"{of} is deleted", Drift(system=outside.system, kind=outside.kind)
+            if outside.otherwise:
+                changed = Drift(system=outside.system, kind=outside.kind, change="changed", fields=outside.otherwise)
+                yield outside, f"{of} is changed", changed
+
+
+def _turns(observed: Observed) -> Iterator[tuple[str, TurnSystem]]:
+    """Systems that the controller calls, each down if it can be, and slow."""
+    for system in dict.fromkeys(each.system for each in observed.calls):
+        can = {name for outside in observed.outside if outside.system == system for name in outside.can}
+        if {"stop", "start"} <= can:
+            yield system, TurnSystem(system=system, state="down")
+        if "slow" in can:
+            yield system, TurnSystem(system=system, state="slow", seconds=SLOW_SYSTEM_SECONDS)

@@ -1,0 +1,52 @@
+"""An external system behind a relay: whatever its adapter can, and slow answers and counted calls besides."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from staleproof.core.external import CallFault, Drift, ExternalObject, NotificationFault
+from staleproof.drive.external.relay import Behind, Relay
+from staleproof.drive.external.system import ExternalSystem
+
+
+class Relayed(ExternalSystem):
+    """What the controller is given: its address leads through the relay, and the harness goes straight to the system."""
+
+    def __init__(self, system: ExternalSystem, relay: Relay) -> None:
+        self.name, self.system, self._relay = system.name, system, relay
+        self.bare = system.bare
+        self.kind = system.kind  # type: ignore[misc]  # of an adapter the class says it
+        self.url = system.url_at(relay.host, relay.ports[system.name])
+
+    def capabilities(self) -> frozenset[str]:
+        return self.system.capabilities() | {"slow", "count_calls"}
+
+    async def install(self, faults: Sequence[CallFault | NotificationFault]) -> None:
+        """Replace what goes wrong with its calls and notifications. UsageError when that makes no sense."""
+        await self._relay.install(self.name, faults)
+
+    async def read_state(self) -> tuple[ExternalObject, ...]:
+        return await self.system.read_state()
+
+    async def drift(self, drift: Drift) -> None:
+        await self.system.drift(drift)
+
+    async def stop(self) -> None:
+        await self.system.stop()
+
+    async def start(self) -> None:
+        await self.system.start()
+
+    async def slow(self, seconds: float) -> None:
+        await self._relay.slow(self.name, seconds)
+
+    async def count_calls(self) -> Counter[str]:
+        """What the controller has asked for, whether it came to the system or not."""
+        return await self._relay.count(self.name)
+
+    async def notify(self, kind: str, name: str) -> None:
+        await self.system.notify(kind, name)
+
+
+def behind(system: ExternalSystem) -> Behind:
+    """What a relay has to know of a system to stand before it."""
+    return Behind(system.name, system.protocol, system.upstream)

@@ -1,0 +1,53 @@
+"""What a user declares of an external system: times, and what does not go together."""
+
+import pytest
+
+from staleproof.core.declared import (
+    DeclarationError,
+    DeclaredHTTP,
+    DeclaredPostgreSQL,
+    Every,
+    Within,
+    declared_problems,
+    read_declaration,
+    seconds,
+)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("30s", 30.0), ("500ms", 0.5), ("1.5m", 90.0), ("2h", 7200.0)])
+def test_a_duration_in_seconds(text: str, expected: float) -> None:
+    assert seconds(text) == expected
+
+
+def test_what_is_said_of_repairs_and_of_looking() -> None:
+    said = DeclaredPostgreSQL(name="db", repairs=Within(within="30s"), polls=Every(every="5s"))
+    assert (said.repairs_within, said.polls_every) == (30.0, 5.0)
+    never = DeclaredPostgreSQL(name="db", repairs="never", polls="never")
+    assert (never.repairs_within, never.polls_every) == (None, None)
+    silent = DeclaredPostgreSQL(name="db")
+    assert (silent.repairs, silent.polls) == (None, None)
+
+
+def test_each_system_needs_a_name_and_a_variable_of_its_own() -> None:
+    one = DeclaredPostgreSQL(name="db")
+    assert declared_problems((one,)) == []
+    assert declared_problems((one, DeclaredHTTP(name="db", url="http://127.0.0.1:1", env="API"))) == [
+        "name 'db' is there twice; each system needs its own"
+    ]
+    assert declared_problems((one, DeclaredHTTP(name="api", url="http://127.0.0.1:1"))) == [
+        "env 'EXTERNAL_URL' is there twice; each system needs its own"
+    ]
+
+
+def test_what_is_wrong_is_told() -> None:
+    assert read_declaration({"name": "db", "kind": "postgresql"}) == DeclaredPostgreSQL(name="db")
+    with pytest.raises(DeclarationError, match="did you mean 'repairs'"):
+        read_declaration({"name": "db", "kind": "postgresql", "repair": "never"})
+    with pytest.raises(DeclarationError, match="expected an object, found str"):
+        read_declaration("db")
+    with pytest.raises(DeclarationError, match="env is 'my url', expected for example"):
+        read_declaration({"name": "db", "kind": "postgresql", "env": "my url"})
+    with pytest.raises(DeclarationError, match=r"repairs.within is 'soon', expected for example .*30s"):
+        read_declaration({"name": "db", "kind": "postgresql", "repairs": {"within": "soon"}})
+    with pytest.raises(DeclarationError, match="repairs is 'nver', expected one of never; did you mean 'never'"):
+        read_declaration({"name": "db", "kind": "postgresql", "repairs": "nver"})

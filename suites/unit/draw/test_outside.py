@@ -1,0 +1,99 @@
+"""Plans about external systems: what drifts there, and what is done while one is down; only what its adapter can do."""
+
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+
+from staleproof.core.fault import Restart, Window
+from staleproof.core.operator.observed import Calls, Observed, Outside
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Touch, TurnSystem, describe
+from staleproof.core.times import NEVER_REPAIRED_SECONDS, REPAIRED_SECONDS
+from staleproof.draw.other_faults import families
+from staleproof.draw.outside import SCENARIO
+from staleproof.draw.profile import PROFILES, STANDARD
+
+from .seen import CHANGE, TARGET, check, widgets
+
+ALL = ("count_calls", "drift", "read_state", "slow", "start", "stop")
+DELETED = Drift(system="db", kind="roles")
+CHANGED = Drift(system="db", kind="roles", change="changed", fields={"login": False})
+
+
+def keeper(*, can: tuple[str, ...] = ALL, within: float | None = None, count: int = 1) -> Observed:
+    """A controller that keeps a role in `db` for each Widget."""
+    outside = Outside("db", "roles" if count else "", count, {"login": False} if count else {}, can, within)
+    return replace(widgets(), calls=(Calls(1, "db", 2),), outside=(outside,))
+
+
+def plans(name: str, of: Observed, profile: str = STANDARD.name) -> list[Plan]:
+    found = [plan for family in SCENARIO.families if family.name == name for plan in family.plans(of, PROFILES[profile])]
+    for plan in found:
+        check(plan, of)
+    return found
+
+
+def test_what_is_kept_outside_is_deleted_and_changed_while_the_api_is_silent() -> None:
+    found = plans("drift", keeper())
+    assert [plan.steps[1] for plan in found] == [DELETED, CHANGED]
+    for plan in found:
+        wait = AwaitRepair(seconds=REPAIRED_SECONDS)
+        assert plan.steps[2:] == (wait, Touch(target=TARGET), wait)
+        assert plan.faults == ()
+    assert len(plans("drift", keeper(), "smoke")) == 1
+
+
+@pytest.mark.parametrize(("within", "seconds"), [(None, REPAIRED_SECONDS), (5.0, 12.0), (0.0, NEVER_REPAIRED_SECONDS)])
+def test_a_repair_is_waited_for_as_long_as_the_controller_says(within: float | None, seconds: float) -> None:
+    assert {plan.steps[2] for plan in plans("drift", keeper(within=within))} == {AwaitRepair(seconds=seconds)}
+
+
+def test_the_same_where_the_notification_is_lost_if_the_system_tells_of_it_at_all() -> None:
+    found = plans("unheard", keeper(can=(*ALL, "notify")))
+    assert [plan.steps[1] for plan in found] == [unheard(DELETED), unheard(CHANGED)]
+    assert plans("unheard", keeper()) == []
+
+
+def unheard(step: Drift) -> Drift:
+    return structs.replace(step, notifies=False)
+
+
+def test_the_same_while_the_controller_is_down() -> None:
+    found = plans("missed", keeper())
+    assert [plan.steps[1] for plan in found] == [DELETED, CHANGED]
+    assert {plan.faults for plan in found} == {(Restart(stays_down=True, window=Window(2, 3)),)}
+
+
+def test_a_system_is_down_or_slow_and_back_while_the_user_changes_or_deletes_the_primary() -> None:
+    found = [[describe(step) for step in plan.steps[1:4]] for plan in plans("outage", keeper())]
+    change, delete = describe(CHANGE), describe(Delete(target=TARGET))
+    assert found == [[f"db {how}", what, "db is up"] for how in ("is down", "answers 2 s late") for what in (change, delete)]
+
+
+@pytest.mark.parametrize(
+    ("of", "family"),
+    [
+        (keeper(can=("count_calls", "slow")), "drift"),
+        (keeper(can=("count_calls", "slow")), "missed"),
+        (keeper(count=0), "drift"),
+        (replace(keeper(), calls=()), "outage"),
+        (widgets(), "drift"),
+        (widgets(), "outage"),
+    ],
+)
+def test_nothing_is_done_that_cannot_be_or_shows_nothing(of: Observed, family: str) -> None:
+    assert plans(family, of) == []
+
+
+def test_a_system_that_cannot_be_stopped_is_slow_only() -> None:
+    turned = [plan.steps[1] for plan in plans("outage", keeper(can=("slow",)))]
+    assert {step.state for step in turned if isinstance(step, TurnSystem)} == {"slow"}
+
+
+@pytest.mark.parametrize("name", ["RejectCall", "SlowCall", "LoseCallAnswer", "KillAtCall"])
+def test_each_fault_about_calls_has_plans_where_there_are_calls(name: str) -> None:
+    (family,) = [each for each in families(()) if each.name == name]
+    (first, *_) = [plan.faults[0] for plan in family.plans(keeper(), STANDARD)]
+    assert (first.tag, first.about, first.window) == (name, "db", Window(1, 2))
+    assert list(family.plans(widgets(), STANDARD)) == []

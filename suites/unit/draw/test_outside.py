@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from staleproof.core.fault import Restart, Window
+from staleproof.core.fault import KillAtCall, RejectCall, Restart, Window
 from staleproof.core.operator.observed import Calls, Observed, Outside
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Touch, TurnSystem, describe
+from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Patch, Rest, Resync, Touch, TurnSystem, describe
 from staleproof.core.times import NEVER_REPAIRED_SECONDS, REPAIRED_SECONDS
 from staleproof.draw.other_faults import families
 from staleproof.draw.outside import SCENARIO
@@ -65,6 +65,49 @@ def test_the_same_while_the_controller_is_down() -> None:
     assert {plan.faults for plan in found} == {(Restart(stays_down=True, window=Window(2, 3)),)}
 
 
+def test_drift_is_aimed_at_unless_the_controller_says_that_it_never_repairs() -> None:
+    claimed = {slug for name in ("drift", "missed") for plan in plans(name, keeper()) for slug in plan.aims}
+    assert claimed >= {"repairs-external-drift", "drift-needs-no-api-event", "survives-restart"}
+    unclaimed = {slug for name in ("drift", "missed") for plan in plans(name, keeper(within=0.0)) for slug in plan.aims}
+    assert unclaimed.isdisjoint({"repairs-external-drift", "drift-needs-no-api-event"})
+
+
+def test_the_first_call_after_a_drift_is_rejected_unless_the_controller_says_that_it_never_repairs() -> None:
+    found = plans("refused", keeper())
+    assert [plan.steps[1] for plan in found] == [DELETED, CHANGED]
+    assert {plan.faults for plan in found} == {(RejectCall(system="db", window=Window(2, 4)),)}
+    assert not any(isinstance(step, Touch) for plan in found for step in plan.steps)
+    assert plans("refused", keeper(within=0.0)) == []
+
+
+def test_it_is_made_to_look_while_nothing_happens() -> None:
+    (plan,) = plans("quiet", keeper())
+    assert [type(step) for step in plan.steps[1:]] == [Rest, Touch, Resync, Rest, Touch, Resync, Rest]
+    assert plan.aims == ("calm-external-calls",)
+
+
+def test_a_change_is_taken_back_while_the_system_is_down_for_long() -> None:
+    (plan,) = plans("parts", keeper())
+    assert plan.steps[1] == CHANGE
+    assert [type(step) for step in plan.steps[2:]] == [TurnSystem, Patch, Rest, TurnSystem, Rest]
+    assert plan.steps[3] == keeper().undo(keeper().returning[0])
+
+
+def test_another_change_that_no_child_follows_waits_for_the_system_meanwhile() -> None:
+    of = keeper()
+    waits = structs.replace(of.returning[0], live="", do={"spec": {"tier": "gold"}}, undo={"spec": {"tier": None}})
+    (plan,) = plans("parts", replace(of, changes=(*of.changes, waits)))
+    assert plan.steps[3] == of.do(waits)
+    assert plan.steps[4] == of.undo(of.returning[0])
+
+
+def test_it_is_killed_at_a_call_and_the_primary_goes() -> None:
+    (plan,) = plans("unrecorded", keeper())
+    assert plan.faults == (KillAtCall(system="db", window=Window(1, 2)),)
+    assert [type(step) for step in plan.steps[1:]] == [Rest, Delete, Rest]
+    assert "no-external-leak" in plan.aims
+
+
 def test_a_system_is_down_or_slow_and_back_while_the_user_changes_or_deletes_the_primary() -> None:
     found = [[describe(step) for step in plan.steps[1:4]] for plan in plans("outage", keeper())]
     change, delete = describe(CHANGE), describe(Delete(target=TARGET))
@@ -77,6 +120,11 @@ def test_a_system_is_down_or_slow_and_back_while_the_user_changes_or_deletes_the
         (keeper(can=("count_calls", "slow")), "drift"),
         (keeper(can=("count_calls", "slow")), "missed"),
         (keeper(count=0), "drift"),
+        (keeper(count=0), "unrecorded"),
+        (replace(keeper(), calls=()), "quiet"),
+        (replace(keeper(), calls=()), "parts"),
+        (replace(keeper(), changes=()), "parts"),
+        (keeper(can=("count_calls", "slow")), "parts"),
         (replace(keeper(), calls=()), "outage"),
         (widgets(), "drift"),
         (widgets(), "outage"),

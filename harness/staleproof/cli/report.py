@@ -1,17 +1,26 @@
 """`staleproof report`: what is sent to others."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import click
 
-from staleproof.assess.store.run_folder import find_history, read_history
+from staleproof.assess.store.known_findings import read_baseline
+from staleproof.assess.store.reports import find_run, read_report, told
+from staleproof.assess.store.run_folder import find_history, read_history, write_whole
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
+from staleproof.cli.option import settings_of, takes
 from staleproof.report.by_hand import by_hand
+from staleproof.report.formats import FORMATS, Format
 from staleproof.settings import ARTEFACTS
+
+LATEST = str(ARTEFACTS / "latest")
 
 
 @click.group(name="report")
 def report_group() -> None:
-    """Make of a trial what is sent to others."""
+    """Make of a run or a trial what is sent to others."""
 
 
 @report_group.command()
@@ -25,3 +34,28 @@ def issue(trial: str) -> int:
     found = read_history(find_history(trial, ARTEFACTS))
     click.echo(by_hand(found, stories(judge(found), found)))
     return 0
+
+
+def _writes(form: Format) -> Callable[..., int]:
+    def write(run: str, output: Path | None, **options: str) -> int:
+        folder, settings = find_run(run), settings_of(options)
+        baseline = read_baseline(settings, option="--baseline")
+        data = form.make(told(folder, read_report(folder), baseline=baseline, source=settings.controller_source))
+        if str(output) == "-":
+            click.echo(data, nl=False)
+            return 0
+        path = output or folder / form.file
+        write_whole(path, data)
+        click.echo(f"{path}: {len(data) / 1000:.1f} kB")
+        return 0
+
+    return write
+
+
+for _name, _form in FORMATS.items():
+    _command = takes("baseline", "controller_source")(_writes(_form))
+    _command = click.option(
+        "--output", type=click.Path(path_type=Path), help=f"The file to write, - for the terminal; default: {_form.file} in RUN."
+    )(_command)
+    _command = click.argument("run", default=LATEST)(_command)
+    report_group.command(name=_name, help=f"Write {_form.about}. RUN is the folder of a run; default: the latest.")(_command)

@@ -54,6 +54,8 @@ _PLANS = (
     "dry_run",
     "baseline",
     "update_baseline",
+    "report",
+    "controller_source",
 )
 _REPLAYED = {
     "still fails": (FAILED, "[bold red]STILL FAILS[/]"),

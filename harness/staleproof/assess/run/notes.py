@@ -34,6 +34,7 @@ from staleproof.assess.store.artefacts import left_out, now, trial_report, write
 from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.crashes import keep_crash
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
+from staleproof.assess.store.reports import add_step_summary, told, write_formats
 from staleproof.assess.store.run_folder import PLAN
 from staleproof.assess.trial.result import Result, Run
 from staleproof.assess.trial.session import Session
@@ -45,6 +46,7 @@ from staleproof.draw.shrink import is_shrunk
 from staleproof.draw.strategies import SCENARIO
 from staleproof.errors import OutOfTime, SetupError
 from staleproof.report.baseline import Baseline, excused, in_words
+from staleproof.report.inert import all_inert, inert
 from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport
 from staleproof.settings import Settings
 
@@ -244,12 +246,12 @@ class Notes:
         settings, environment = self.settings, dict(self.environment)
         trials = tuple(sorted(self.trials, key=lambda trial: trial.name))
         again = ["staleproof", "run", *(str(self.folder / trial.folder / PLAN) for trial in trials)]
-        return Report(
+        made = Report(
             run_id=self.folder.name,
             date=now(),
             partial=partial,
             seed=self.seed,
-            reproduce=self.reproduce or shlex.join(again),
+            reproduce="",
             implementation=Implementation(
                 organization=settings.implementation_organization,
                 project=settings.implementation_project,
@@ -259,7 +261,7 @@ class Notes:
                 image_digest=environment.pop("imageDigest", ""),
             ),
             environment=environment,
-            trials=trials,
+            trials=(),
             refused=dict(self.refused),
             wanted=self._all_wanted(PROFILES[settings.profile].wanted),
             minutes=settings.minutes,
@@ -268,6 +270,8 @@ class Notes:
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
             ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
         )
+        command = inert(self.reproduce or shlex.join(again), None)
+        return msgspec.structs.replace(all_inert(made), reproduce=command, trials=trials)  # trials are inert when they are told
 
     def _conclude(self, *, partial: bool) -> None:
         """Write the reports, and the baseline if that is asked for. SetupError when one cannot be written."""
@@ -275,6 +279,9 @@ class Notes:
         self.known = in_words(self.baseline, self.report) if self.settings.baseline else []
         self.known += update_baseline(self.settings, self.baseline, self.report)
         write(self.folder, self.report)
+        of = told(self.folder, self.report, baseline=self.baseline, source=self.settings.controller_source)
+        self.lines += [f"report: {path}" for path in write_formats(self.folder, self.settings.report, of)]
+        self.lines += add_step_summary(of)
         path = self.settings.conformance_report
         if path is not None:
             try:

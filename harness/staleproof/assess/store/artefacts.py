@@ -20,6 +20,7 @@ from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
 from staleproof.draw.scenarios import DRAWN
 from staleproof.report import conformance
+from staleproof.report.inert import all_inert
 from staleproof.report.model import (
     CostReport,
     FaultReport,
@@ -38,7 +39,7 @@ from staleproof.shipped import shipped
 def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialReport:
     """A result as the report tells it."""
     healed = result.healed
-    return TrialReport(
+    told = TrialReport(
         name=result.name,
         plan=fingerprint(result.plan),
         scenario=result.plan.scenario,
@@ -64,6 +65,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         healed=HealedReport(seconds=round(healed.seconds, 1), lacked=healed.lacked) if healed is not None else None,
         verdicts=tuple(_requirement_verdict(verdict, result.history) for verdict in result.verdicts),
     )
+    return all_inert(told)
 
 
 def _requirement_verdict(verdict: Verdict, history: History) -> RequirementVerdict:

@@ -474,6 +474,18 @@ def over(stronger: Mapping[str, Given], weaker: Mapping[str, Given]) -> dict[str
     return {option.name: found[option.name] for option in OPTIONS if option.name in found}
 
 
+def in_words(given: Mapping[str, Given], called: Callable[[Option], str]) -> list[str]:
+    """What was given, as a command line says it. `called`: what an option is called there."""
+    words: list[str] = []
+    for option in (each for each in OPTIONS if each.name in given):
+        texts = given[option.name].texts
+        if option.switch:
+            words += [called(option)] if _yes(texts[-1]) else []
+        else:
+            words += [f"{called(option)}={text}" for text in texts]
+    return words
+
+
 def parse(given: Mapping[str, Given]) -> Settings:
     """The settings that follow from what was given, by name, and from the defaults. UsageError when a text is not what its option
     expects, or two options contradict each other."""

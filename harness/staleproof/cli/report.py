@@ -10,6 +10,7 @@ from staleproof.assess.store.reports import find_run, read_report, told
 from staleproof.assess.store.run_folder import find_history, read_history, write_whole
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
+from staleproof.cli.conformance import matrix, merge, verify
 from staleproof.cli.option import settings_of, takes
 from staleproof.report.by_hand import by_hand
 from staleproof.report.formats import FORMATS, Format
@@ -59,3 +60,6 @@ for _name, _form in FORMATS.items():
     )(_command)
     _command = click.argument("run", default=LATEST)(_command)
     report_group.command(name=_name, help=f"Write {_form.about}. RUN is the folder of a run; default: the latest.")(_command)
+
+for _each in (merge, verify, matrix):
+    report_group.add_command(_each)

@@ -30,7 +30,7 @@ from staleproof.assess.run.exit_code import (
     of_tests,
 )
 from staleproof.assess.run.queue import Came
-from staleproof.assess.store.artefacts import left_out, now, trial_report, write, write_json
+from staleproof.assess.store.artefacts import left_out, now, suite_digest, trial_report, write, write_json
 from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.crashes import keep_crash
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
@@ -49,6 +49,7 @@ from staleproof.report.baseline import Baseline, excused, in_words
 from staleproof.report.inert import all_inert, inert
 from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport
 from staleproof.settings import Settings
+from staleproof.version import needed
 
 _NOTES = "notes.jsonl"
 
@@ -64,7 +65,8 @@ class Note(msgspec.Struct, omit_defaults=True):
     `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others. `refused` counts
     what the controller asked for and may not do, since the note before. `wanted` are requirements that have to be exercised.
     `learning_seconds`: how long it took until it was known what the controller does without faults; `unlearnt`: the time was over
-    before that. `stopped`: plans were not run, because the run was to stop.
+    before that. `stopped`: plans were not run, because the run was to stop. `deselected`: tests of the suite that were not to be
+    run.
     """
 
     trial: TrialReport | None = None
@@ -80,6 +82,7 @@ class Note(msgspec.Struct, omit_defaults=True):
     learning_seconds: float = 0.0
     unlearnt: bool = False
     stopped: bool = False
+    deselected: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,6 +107,7 @@ class Notes:
         learning_seconds: until it was known what the controller does without faults.
         unlearnt: the time was over before that.
         stopped: plans were not run, because the run was to stop.
+        deselected: tests of the suite that were not to be run.
         lines: what the end of the run says besides.
         report: of the run, once it is over and there is anything to report.
         known: what the run shows of its baseline, in words.
@@ -130,6 +134,7 @@ class Notes:
     learning_seconds: float = 0.0
     unlearnt: bool = False
     stopped: bool = False
+    deselected: set[str] = field(default_factory=set)
     lines: list[str] = field(default_factory=list)
     report: Report | None = None
     known: list[str] = field(default_factory=list)
@@ -252,6 +257,10 @@ class Notes:
             partial=partial,
             seed=self.seed,
             reproduce="",
+            profile=settings.profile,
+            suite_digest=suite_digest(),
+            versions=needed(),
+            deselected=tuple(sorted({*self.deselected, *(f"all plans but {name}" for name in settings.only)})),
             implementation=Implementation(
                 organization=settings.implementation_organization,
                 project=settings.implementation_project,
@@ -305,6 +314,7 @@ class Notes:
         self.learning_seconds = max(self.learning_seconds, note.learning_seconds)
         self.unlearnt = self.unlearnt or note.unlearnt
         self.stopped = self.stopped or note.stopped
+        self.deselected |= set(note.deselected)
         self.refused += Counter(note.refused)
         if note.exit_code in self.problems:
             self.problems[note.exit_code].append(note.problem)

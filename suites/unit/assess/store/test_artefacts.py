@@ -64,7 +64,13 @@ def test_not_exercised_and_inconclusive_are_told_apart(innocent: Result, tmp_pat
 
 def test_both_reports_are_written(guilty: Result, tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "now"
-    report = Report(run_id="now", date="2026-01-01T00:00:00+00:00", reproduce="pytest", trials=(trial_report(guilty, folder),))
+    report = Report(
+        run_id="now",
+        date="2026-01-01T00:00:00+00:00",
+        reproduce="pytest",
+        suite_digest=suite_digest(),
+        trials=(trial_report(guilty, folder),),
+    )
     write(folder, report)
     told = msgspec.structs.replace(report, findings=tuple(findings(report.trials)))
     assert msgspec.json.decode((folder / "report.json").read_bytes(), type=Report) == told

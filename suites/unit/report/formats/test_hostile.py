@@ -115,7 +115,7 @@ def test_each_line_of_results_is_one_document(text: str) -> None:
 
 def test_the_conformance_report_is_one_document_of_texts(text: str) -> None:
     told = all_inert(hostile.report(text))
-    data = to_yaml(told, suite_digest=f"sha256:{'5' * 64}")
+    data = to_yaml(told)
     (document,) = yaml.safe_load_all(data)
     jsonschema.validate(document, SCHEMA, cls=jsonschema.Draft202012Validator)
     assert document["implementation"]["project"] == inert(text)

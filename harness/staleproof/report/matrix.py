@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.report.conformance import ConformanceReport, LevelResult, RequirementResult, ToldResult
-from staleproof.report.inert import in_one_line
+from staleproof.report.markdown import literal
 
 _MARKS = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "not exercised": "–"}  # noqa: RUF001  # a dash on purpose
 _CELL = 80
@@ -101,8 +101,7 @@ def _name(report: ConformanceReport) -> str:
 
 def _text(text: str) -> str:
     """A text of others in a cell: nothing in it means anything."""
-    told = in_one_line(text, _CELL)
-    return re.sub(r"([!-/:-@[-`{-~])", r"\\\1", told) if told else "?"
+    return literal(text, _CELL) or "?"
 
 
 def _address(url: str) -> str:

@@ -4,7 +4,6 @@ Texts of others stand in code, where Markdown and HTML mean nothing. A summary t
 stories give way.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,7 +12,7 @@ from staleproof.checks.verdict import Outcome
 from staleproof.core.wording import plural, some
 from staleproof.report.coverage import missed
 from staleproof.report.formats.told import Told, again
-from staleproof.report.inert import in_one_line, inert
+from staleproof.report.markdown import block, code
 from staleproof.report.model import FindingReport, overall, reason, tried
 from staleproof.report.terminal import sentence
 
@@ -49,7 +48,7 @@ def summary(told: Told) -> bytes:
 def _head(told: Told) -> Iterator[str]:
     yield "### staleproof"
     yield ""
-    yield f"**{_code(sentence(told.report), None)}**"
+    yield f"**{code(sentence(told.report))}**"
     yield ""
     if not told.findings:
         return
@@ -128,7 +127,7 @@ def _end(told: Told) -> Iterator[str]:
     yield ""
     yield "The run again:"
     yield ""
-    yield _block(report.reproduce)
+    yield block(report.reproduce)
     yield ""
 
 
@@ -140,7 +139,7 @@ def _story(finding: FindingReport, told: Told) -> str:
         f"<details><summary>{finding.severity or 'failed'}: {slug if known else 'a requirement of another version'}</summary>",
         "",
         *([known.must, ""] if known else []),
-        _block(told.story(finding) or finding.headline),
+        block(told.story(finding) or finding.headline),
         "",
         *([f"Remedy: {known.remedy}", ""] if known else []),
         f"Again: {_code(again(finding))}",
@@ -151,16 +150,5 @@ def _story(finding: FindingReport, told: Told) -> str:
     return "\n".join(lines)
 
 
-def _code(text: str, most: int | None = _IN_A_CELL) -> str:
-    """A text of others within a line, or a cell of a table: nothing in it means anything."""
-    told = in_one_line(text, most)
-    fence = "`" * (max(map(len, re.findall("`+", told)), default=0) + 1)
-    padded = f" {told} " if told.startswith("`") or told.endswith("`") or not told else told
-    return f"{fence}{padded}{fence}".replace("|", "\\|")
-
-
-def _block(text: str) -> str:
-    """A text of others on lines of its own."""
-    told = inert(text)
-    fence = "`" * max(3, max(map(len, re.findall("`+", told)), default=0) + 1)
-    return f"{fence}text\n{told}\n{fence}"
+def _code(text: str) -> str:
+    return code(text, _IN_A_CELL)

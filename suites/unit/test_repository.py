@@ -14,6 +14,7 @@ from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # h
 from staleproof.assess.doctor.symptoms import DOCTOR, SYMPTOMS
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.requirement import Requirement
+from staleproof.cli.schema import PUBLISHED, SCHEMAS
 from staleproof.core.fault.suggest import FAULTS
 from staleproof.report.crosscheck import decode, problems
 from staleproof.report.documentation import updated
@@ -69,6 +70,12 @@ def test_the_matrix_is_that_of_the_published_reports() -> None:
     page = (ROOT / "docs/conformance/README.md").read_text()
     columns = [Column(decode(path.read_bytes()), f"reports/{path.name}") for path in REPORTS]
     assert updated(page, {"matrix": lambda: matrix(columns)}) == page, "run ci/docs"
+
+
+@pytest.mark.parametrize("which", PUBLISHED)
+def test_the_schemas_of_what_a_run_is_told_in_are_those_that_are_printed(which: str) -> None:
+    printed = json.dumps(SCHEMAS[which](), indent=2) + "\n"
+    assert (ROOT / f"docs/schemas/{which}.schema.json").read_text() == printed, "run ci/docs"
 
 
 COUNTED = {

@@ -28,6 +28,9 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "control": openapi,
 }
 
+PUBLISHED = ("badge", "conformance", "report", "results", "trace")
+"""Those that are in the repository, too, in docs/schemas."""
+
 
 @click.command()
 @click.argument("which", type=click.Choice(sorted(SCHEMAS)))

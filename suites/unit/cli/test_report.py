@@ -1,5 +1,6 @@
 """`staleproof report`: a run folder, told in each format."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from staleproof.cli import cli
 from staleproof.report.formats import FORMATS
 from staleproof.report.model import encode
 
+from ..judged import result
 from ..report import runs
 from ..report.runs import verdict
 
@@ -31,6 +33,15 @@ def test_each_format_is_a_command(name: str, run: Path) -> None:
     assert done.output.startswith(f"{path}: ")
     shown = CliRunner().invoke(cli, ["report", name, str(run), "--output", "-"], standalone_mode=False)
     assert shown.stdout_bytes == path.read_bytes()
+
+
+def test_a_trial_has_a_trace_of_its_own(tmp_path: Path) -> None:
+    result("naive-hidden-creates", tmp_path / "trials" / "001")
+    done = CliRunner().invoke(cli, ["report", "trace", str(tmp_path / "trials" / "001")], standalone_mode=False)
+    assert done.exception is None
+    events = json.loads((tmp_path / "trials" / "001" / "trace.json").read_bytes())["traceEvents"]
+    assert events[0]["args"]["name"].startswith("001 ")
+    assert {"pods: what was true", "pods: what was shown"} <= {event["args"].get("name") for event in events if event["ph"] == "M"}
 
 
 def test_the_file_may_be_named(run: Path) -> None:

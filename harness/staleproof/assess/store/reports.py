@@ -18,11 +18,17 @@ REPORT = "report.json"
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
+def is_run(text: str) -> bool:
+    """Whether this is a run folder, or its report.json."""
+    named = Path(text)
+    return (named.parent if named.name == REPORT else named).joinpath(REPORT).is_file()
+
+
 def find_run(text: str) -> Path:
     """The run folder that a person means: the folder, or its report.json. UsageError when there is none."""
     named = Path(text)
     folder = named.parent if named.name == REPORT else named
-    if not (folder / REPORT).is_file():
+    if not is_run(text):
         raise UsageError(f"there is no {REPORT} in {folder}: name the folder of a run (the latest is .staleproof/latest)")
     return folder
 

@@ -55,17 +55,17 @@ def merge(runs: tuple[str, ...], **options: str) -> int:
 @click.option("--yes", is_flag=True, help="With --rerun: do not ask.")
 def verify(file: Path, folder: Path | None, *, again: bool, yes: bool) -> int:
     """Check FILE, a conformance.yaml: whether its sums follow from its trials; whether the histories in the run folder are those
-    that it has the digests of; and, with --rerun, whether doing it again gives the same result of each requirement, and the same
-    findings.
+    that it has the digests of, and show what it says when they are judged again; and, with --rerun, whether doing the run again
+    gives the same result of each requirement, and the same findings.
 
     Exit code 0: it is right, as far as could be checked. 1: it is not. 4: it is no such report. 11: it could not be done again.
     """
     document = _read(file)
     wrong = list(problems(document))
     _say(f"sums: {'they follow from' if not wrong else 'they do not follow from'} {plural(len(document.trials), 'trial')}")
-    where = folder or file.parent
+    where, is_ours = folder or file.parent, document.metadata.tool.suite_digest == suite_digest()
     if (where / REPORT).is_file():
-        found = evidence(where, document)
+        found = evidence(where, document, judges=is_ours)
         wrong += found.wrong
         lacking = f"; {len(found.missing)} are not there: {some(found.missing, _MOST)}" if found.missing else ""
         _say(f"histories: {found.sound} of {len(document.trials)} are those that the report has the digests of{lacking}")
@@ -73,8 +73,9 @@ def verify(file: Path, folder: Path | None, *, again: bool, yes: bool) -> int:
         raise UsageError(f"there is no {REPORT} in {folder}: name the folder of the run that made {file}")
     else:
         _say(f"histories: not checked, because there is no run folder beside {file}; name it with --run")
-    if document.metadata.tool.suite_digest != suite_digest():
-        _say(f"suite: another than this one, of staleproof {document.metadata.tool.version or '?'}; use that to do it again")
+    if not is_ours:
+        version = document.metadata.tool.version or "?"
+        _say(f"suite: another than this one, of staleproof {version}; use that to judge it, or to do it again")
     if again:
         wrong += _again(document, yes=yes)
     for each in wrong:

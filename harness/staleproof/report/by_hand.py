@@ -39,6 +39,7 @@ from staleproof.report.inert import in_one_line
 from staleproof.report.markdown import block, code, literal
 
 _NAMESPACE = "by-hand"
+_MOST_OF_TITLE = 300
 _TOUCHED = 'touched="$(date +%s%N)"'
 _CONTROL = "127.0.0.1:8099"
 _FUNCTIONS = f"""\
@@ -59,7 +60,7 @@ def by_hand(history: History, stories: Sequence[Story]) -> str:
     )
     return "\n".join(
         [
-            f"# {literal(title)}",
+            f"# {literal(title, _MOST_OF_TITLE)}",
             "",
             *told,
             "## How to see it",

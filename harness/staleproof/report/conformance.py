@@ -194,7 +194,7 @@ class Run(_Struct, frozen=True, kw_only=True):
 
 
 class ConformanceReport(_Struct, frozen=True, kw_only=True):
-    """The document. `not_submittable_because` says why nobody else could rely on it; `partial`: the run was interrupted;
+    """The document. `not_submittable_because` says why others could not rely on it; `partial`: the run was interrupted;
     `left_out` are the plans for which there was no time, or that could not be carried out, `plans_left_out` in number; `deselected`
     are tests of the suite that were not to be run. `runs` are those that were merged; there `reproduce` has all commands."""
 
@@ -267,7 +267,7 @@ def dumped(document: ConformanceReport) -> str:
 
 
 def not_submittable(document: ConformanceReport) -> Iterator[str]:
-    """Why nobody else could rely on this report, and what is missing; nothing when they can."""
+    """Why others could not rely on this report, and what is missing; nothing when they can."""
     told, tool = document.implementation, document.metadata.tool
     missing = [f"--implementation-{name}" for name in ("organization", "project", "url", "version") if not getattr(told, name)]
     if missing:
@@ -392,7 +392,7 @@ class _Line(dict[str, Any]):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes no aliases: whoever reads the file by eye looks for what is meant where it is said."""
+    """Writes no aliases: a reader looks for what is meant where it is said."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ANN401  # yaml's
         return True

@@ -13,7 +13,7 @@ _ACTIVE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and line feed: ANSI escapes begin with one
     "\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # what is not seen, and turns the direction
     "\ud800-\udfff\ufffe\uffff"  # halves of characters, and what is none: no UTF-8 and no XML has them
-    "\U000e0000-\U000e007f]"  # letters that nobody sees
+    "\U000e0000-\U000e007f]"  # letters that are not seen
 )
 MOST = 20_000
 """Of a text so many characters are told: the story of a finding has a tenth of them."""

@@ -76,7 +76,7 @@ def _as_kept(trial: TrialReport, folder: Path) -> TrialReport:
 
 
 def _linked(source: str, target: str) -> str:
-    """A file that nobody writes to any more has no need of a copy, on one file system."""
+    """A file that is never written again needs no copy, on one file system."""
     if not os.path.lexists(target):
         try:
             os.link(source, target, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""A run in which everything that others name is called what somebody may call it who means harm."""
+"""A run in which everything that others name has a name that is meant to do harm."""
 
 from typing import Any
 

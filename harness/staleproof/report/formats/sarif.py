@@ -1,7 +1,7 @@
 """SARIF 2.1.0 for code scanning: the requirements as rules, and a result for each finding.
 
-A finding has no line: staleproof does not read the controller's source. Its location is what `--controller-source` names in the controller's
-repository, or else its plan. What is known is suppressed, with the reason that the baseline gives.
+A finding has no line: staleproof does not read the controller's source. Its location is what `--controller-source` names in the
+controller's repository, or else its plan. What is known is suppressed, with the reason that the baseline gives.
 """
 
 import hashlib

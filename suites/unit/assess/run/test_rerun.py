@@ -1,9 +1,11 @@
 """The command of a report: only one of ours, with the values that are not written down."""
 
+from pathlib import Path
+
 import pytest
 
-from staleproof.assess.run.rerun import arguments
-from staleproof.errors import UsageError
+from staleproof.assess.run.rerun import arguments, rerun
+from staleproof.errors import SetupError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,12 @@ def test_a_variable_that_is_not_set_is_asked_for() -> None:
 def test_no_other_command_is_run(command: str) -> None:
     with pytest.raises(UsageError, match="the report's command is none"):
         arguments(command, {})
+
+
+@pytest.mark.io
+@pytest.mark.parametrize("command", ["pytest --controller-cmd=x --staleproof-profile=none", "staleproof run nowhere.json"])
+def test_a_command_that_makes_no_report_is_told(command: str, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="ended with exit code 4 and made no report") as refused:
+        rerun(command, tmp_path / "artefacts", tmp_path / "own")
+    assert command in str(refused.value)
+    assert not (tmp_path / "own").exists()

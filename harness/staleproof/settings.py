@@ -82,11 +82,18 @@ class Option:
     def value(self, text: str, called: str) -> object:
         """The value of a text; UsageError when it is not what was expected."""
         try:
+            if not _is_text(text):
+                raise ValueError("text in UTF-8")
             if self.choices and text not in self.choices:
                 raise ValueError(f"one of {', '.join(filter(None, self.choices))}")
             return self.parse(text)
         except ValueError as err:
             raise UsageError(f"{called}: expected {err}, found {text!r}") from err
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written down: bytes that are no UTF-8 are halves of characters to Python."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -181,6 +188,19 @@ def _metrics_url(text: str) -> str:
     return text
 
 
+def _formats(text: str) -> tuple[str, ...]:
+    from staleproof.report.formats import named  # as above
+
+    return named(text)
+
+
+def _source(text: str) -> str:
+    path, _, line = text.partition(":")
+    if text and (not path or path.startswith("/") or ".." in path.split("/") or (line and not line.isdecimal()) or line == "0"):
+        raise ValueError("a path in the controller's repository, PATH or PATH:LINE, relative to its root")
+    return text
+
+
 def _companions(text: str) -> tuple[str, ...]:
     from staleproof.core.operator.companion import CompanionError, companion_names  # as above
 
@@ -246,6 +266,14 @@ class Settings:
             "URL of the controller's metrics, e.g. http://127.0.0.1:{metrics_port}/metrics; {metrics_port} is a free port, here "
             "and in its command, arguments and variables",
             _metrics_url,
+        ),
+    ] = ""
+    controller_source: Annotated[
+        str,
+        Option(
+            "where in the controller's repository code scanning shows findings (SARIF): PATH or PATH:LINE, relative to its root; "
+            "empty: at their plans",
+            _source,
         ),
     ] = ""
     crds: Annotated[
@@ -411,6 +439,14 @@ class Settings:
             choices=get_args(Keep),
         ),
     ] = "all"
+    report: Annotated[
+        tuple[str, ...],
+        Option(
+            "in which formats besides report.json and conformance.yaml the run is told, with commas: junit, summary, sarif, badge, "
+            "badge-json, trace, results (docs/reports.md)",
+            _formats,
+        ),
+    ] = ()
     conformance_report: Annotated[
         Path | None, Option("write conformance.yaml to this path too; empty: only into the run folder", _path_or_none)
     ] = None
@@ -459,6 +495,18 @@ def over(stronger: Mapping[str, Given], weaker: Mapping[str, Given]) -> dict[str
     void = {other for name in stronger for other in _PROGRAMS.get(name, ())}
     found = {**{name: given for name, given in weaker.items() if name not in void}, **stronger}
     return {option.name: found[option.name] for option in OPTIONS if option.name in found}
+
+
+def in_words(given: Mapping[str, Given], called: Callable[[Option], str]) -> list[str]:
+    """What was given, as a command line says it. `called`: what an option is called there."""
+    words: list[str] = []
+    for option in (each for each in OPTIONS if each.name in given):
+        texts = given[option.name].texts
+        if option.switch:
+            words += [called(option)] if _yes(texts[-1]) else []
+        else:
+            words += [f"{called(option)}={text}" for text in texts]
+    return words
 
 
 def parse(given: Mapping[str, Given]) -> Settings:

@@ -41,7 +41,7 @@ def test_kube_controller_manager_as_an_image_passes(kube_controller_manager_imag
     assert done.code == 0, done.output
     assert done.results["no-duplicate-create"] == "passed"
     assert done.conformance["implementation"]["imageDigest"].startswith("sha256:")
-    assert done.conformance["environment"]["network"] == "host"
+    assert done.conformance["environment"]["notes"]["network"] == "host"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -98,8 +98,8 @@ def test_a_manager_with_in_cluster_configuration_only_passes_with_two_workers(su
     assert done.code == 0, done.output
     assert {trial["scenario"] for trial in done.report["trials"]} == {"own-writes", "restart"}
     assert done.results["no-duplicate-create"] == "passed"
-    assert done.conformance["environment"]["network"] == "bridge"
-    assert done.conformance["environment"]["imageLabels"] == "org.opencontainers.image.version=v1.4.0"
+    assert done.conformance["environment"]["notes"]["network"] == "bridge"
+    assert done.conformance["environment"]["notes"]["imageLabels"] == "org.opencontainers.image.version=v1.4.0"
     assert done.conformance["implementation"]["imageDigest"].startswith("sha256:")
 
 

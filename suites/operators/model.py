@@ -1,5 +1,6 @@
 """What is said of a public operator: where it comes from, what it is run with, and what is made of its published files."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -121,6 +122,7 @@ class Operator:
         options: of `pytest`, besides the command: where its CRDs, samples and manifests are, and what else it needs.
         made: the files that are made of published ones, by their names.
         copies: where it looks for its own program, below the folder that it is started in, as in its image.
+        home: its page; empty: that of its Go module.
     """
 
     name: str
@@ -131,3 +133,12 @@ class Operator:
     options: tuple[str, ...] = ()
     made: Mapping[str, Made] = field(default_factory=dict)
     copies: tuple[str, ...] = ()
+    home: str = ""
+
+
+def implementation_of(operator: Operator) -> tuple[str, str, str, str]:
+    """How a conformance report names it: organization, project, url, version."""
+    path = operator.origin.path if isinstance(operator.origin, GoModule) else ""
+    url = operator.home or f"https://{re.sub(r'/v[0-9]+$', '', path)}"
+    host, *inner = url.removeprefix("https://").split("/")
+    return inner[0] if len(inner) > 1 else host, operator.name, url, operator.origin.version

@@ -21,7 +21,7 @@ from staleproof.checks.catalog import is_scored
 from staleproof.checks.verdict import Outcome
 from staleproof.report.model import Report, overall
 
-from .model import MADE, PUBLISHED, Operator
+from .model import MADE, PUBLISHED, Operator, implementation_of
 from .source import Built
 
 LATEST = "latest"
@@ -46,6 +46,12 @@ class Ran:
     first_minutes: float | None = None
     report: Report | None = None
     over: Mapping[str, float] = field(default_factory=dict)
+
+
+def named(operator: Operator) -> list[str]:
+    """What a conformance report calls it, as options."""
+    names = ("organization", "project", "url", "version")
+    return [f"--implementation-{name}={text}" for name, text in zip(names, implementation_of(operator), strict=True)]
 
 
 def options(operator: Operator, built: Built) -> list[str]:
@@ -77,6 +83,7 @@ def run(operator: Operator, built: Built, folder: Path, more: Sequence[str], *, 
         "-p",
         "no:cacheprovider",
         *options(operator, built),
+        *named(operator),
         f"--staleproof-dir={artefacts}",
         *more,
     ]

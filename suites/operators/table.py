@@ -97,6 +97,7 @@ OPERATORS: Sequence[Operator] = (
     ),
     Operator(
         name="debezium-operator",
+        home="https://github.com/debezium/debezium-operator",
         library="java-operator-sdk (Quarkus) on fabric8",
         origin=MavenArchives(
             version="3.3.0.Final",
@@ -127,6 +128,7 @@ OPERATORS: Sequence[Operator] = (
     ),
     Operator(
         name="mustachetemplate",
+        home="https://github.com/razee-io/MustacheTemplate",
         library="watches of its own in JavaScript",
         origin=NpmPackage(
             name="@razee/mustachetemplate",
@@ -326,6 +328,7 @@ OPERATORS: Sequence[Operator] = (
     ),
     Operator(
         name="dask-kubernetes",
+        home="https://github.com/dask/dask-kubernetes",
         library="kopf, and kr8s beside it",
         origin=PythonPackage(
             name="dask-kubernetes",

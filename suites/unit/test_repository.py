@@ -14,8 +14,11 @@ from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # h
 from staleproof.assess.doctor.symptoms import DOCTOR, SYMPTOMS
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.requirement import Requirement
+from staleproof.cli.schema import PUBLISHED, SCHEMAS
 from staleproof.core.fault.suggest import FAULTS
+from staleproof.report.crosscheck import decode, problems
 from staleproof.report.documentation import updated
+from staleproof.report.matrix import Column, matrix
 from staleproof.settings import OPTIONS
 from staleproof.settings_file import CONFIGURATION, schema
 
@@ -27,7 +30,7 @@ ROOTS = {
     "staleproof.suites": "suites",
     "staleproof.fixtures": "fixtures",
 }
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs/conformance/README.md"]
 NOT_SHIPPED = {"staleproof.suites.unit", "staleproof.suites.integration", "staleproof.suites.mutants", "staleproof.suites.bench"}
 
 
@@ -50,6 +53,29 @@ def test_the_version_is_stated_once() -> None:
 def test_what_a_page_prints_from_code_is_as_the_code_is(page: Path) -> None:
     text = page.read_text()
     assert updated(text) == text, "run ci/docs"
+
+
+REPORTS = sorted((ROOT / "docs/conformance/reports").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.stem)
+def test_a_published_report_adds_up_and_is_of_no_machine(path: Path) -> None:
+    document = decode(path.read_bytes())
+    beyond = [each for each in problems(document) if "the tests are not the requirements of this version" not in each]
+    assert beyond == []
+    assert not re.search(r"(?<![\w.{}:/])/(root|home|tmp|Users)/", path.read_text())
+
+
+def test_the_matrix_is_that_of_the_published_reports() -> None:
+    page = (ROOT / "docs/conformance/README.md").read_text()
+    columns = [Column(decode(path.read_bytes()), f"reports/{path.name}") for path in REPORTS]
+    assert updated(page, {"matrix": lambda: matrix(columns)}) == page, "run ci/docs"
+
+
+@pytest.mark.parametrize("which", PUBLISHED)
+def test_the_schemas_of_what_a_run_is_told_in_are_those_that_are_printed(which: str) -> None:
+    printed = json.dumps(SCHEMAS[which](), indent=2) + "\n"
+    assert (ROOT / f"docs/schemas/{which}.schema.json").read_text() == printed, "run ci/docs"
 
 
 COUNTED = {

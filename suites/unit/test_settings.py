@@ -74,6 +74,9 @@ def test_what_is_not_given_has_its_default() -> None:
         ("inconclusive", "ok", "ok"),
         ("release_leases", "no", False),
         ("conformance_report", "", None),
+        ("report", "sarif, junit,sarif", ("sarif", "junit")),
+        ("report", "", ()),
+        ("controller_source", "internal/controller/widget.go:7", "internal/controller/widget.go:7"),
         *(("kube_provider", name, name) for name in get_args(ProviderName)),
         *(("profile", name, name) for name in PROFILES),
     ],
@@ -93,6 +96,17 @@ def test_a_text_becomes_a_value(name: str, text: str, value: object) -> None:
         *(("controller_start_seconds", text, "a positive number of seconds") for text in ("0", "-1", "soon", "", "nan", "inf")),
         ("controller_metrics", "localhost:8080/metrics", "a URL as http://127.0.0.1:{metrics_port}/metrics"),
         ("crds", "", "a path"),
+        ("crds", "config/\udcff", "text in UTF-8"),
+        ("controller_cmd", "./manager --name=\udce9", "text in UTF-8"),
+        (
+            "report",
+            "junit,html5",
+            "formats, with commas, of these: junit, summary, sarif, badge, badge-json, trace, results (there is no 'html5')",
+        ),
+        *(
+            ("controller_source", text, "a path in the controller's repository")
+            for text in ("/a.go", "../a.go", "a/../b.go", "a.go:x", ":1")
+        ),
         ("dir", "", "a path"),
         ("before", "", "a path"),
         ("primary", "widgets", "Kind.group, as Widget.example.com"),

@@ -5,14 +5,16 @@ but for the artefact folder, in which commands that take no options look for thi
 """
 
 import os
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from staleproof.settings import ARTEFACTS, OPTIONS, Given, Option, Settings, parse
+from staleproof.core.plan.masking import masked_arguments
+from staleproof.settings import ARTEFACTS, OPTIONS, Given, Option, Settings, in_words, parse
 from staleproof.settings_file import completed
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,6 +22,7 @@ SUBJECT = ("controller_cmd", "controller_image", "controller_network", "controll
            "controller_manifests", "controller_deployment", "controller_metrics", "external", "companions", "release_leases",
            "namespace", "allow_remote_cluster", "kubeconfig", "kube_provider", "config")  # fmt: skip
 """What says which controller is under test, and with what around it."""
+_REMOTE = "--allow-remote-cluster"
 
 
 def takes(*names: str) -> Callable[[F], F]:
@@ -50,10 +53,21 @@ def settings_of(options: Mapping[str, Any], environ: Mapping[str, str] = os.envi
     return replace(parse(completed(given_in(options), environ, (Path(),))), dir=ARTEFACTS)
 
 
+def command_of(name: str, arguments: Sequence[str], options: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> str:
+    """The command that does the same again, with what the environment and staleproof.yaml say, and without secrets."""
+    given = {
+        key: each for key, each in completed(given_in(options), environ, (Path(),)).items() if key in options and key != "config"
+    }
+    words = [
+        word.removesuffix("=yes") if word == f"{_REMOTE}=yes" else word for word in in_words(given, lambda each: called(each.name))
+    ]
+    return shlex.join(["staleproof", name, *arguments, *masked_arguments(words)])
+
+
 def _option(option: Option) -> Callable[[F], F]:
     """The option as click takes it. It has no default there, or nobody could tell whether it was given."""
     flag = called(option.name)
-    if option.name == "allow_remote_cluster":
+    if flag == _REMOTE:
         return click.option(flag, flag_value="yes", help="Let the cluster be one that is not on this machine.")
     if option.switch:
         return click.option(flag, option.name, flag_value="yes", help=option.help)

@@ -1,17 +1,31 @@
 """`staleproof report`: what is sent to others."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import click
 
-from staleproof.assess.store.run_folder import find_history, read_history
+from staleproof.assess.store.known_findings import read_baseline
+from staleproof.assess.store.reports import find_run, is_run, read_report, told
+from staleproof.assess.store.run_folder import find_history, read_history, write_whole
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
+from staleproof.cli.conformance import matrix, merge, verify
+from staleproof.cli.option import settings_of, takes
 from staleproof.report.by_hand import by_hand
+from staleproof.report.formats import FORMATS, Format
+from staleproof.report.formats.trace import of_trials
 from staleproof.settings import ARTEFACTS
+
+LATEST = str(ARTEFACTS / "latest")
+_OUTPUT = click.option(
+    "--output", type=click.Path(path_type=Path), help="The file to write, - for the terminal; default: beside what it is made of."
+)
 
 
 @click.group(name="report")
 def report_group() -> None:
-    """Make of a trial what is sent to others."""
+    """Make of a run or a trial what is sent to others."""
 
 
 @report_group.command()
@@ -25,3 +39,53 @@ def issue(trial: str) -> int:
     found = read_history(find_history(trial, ARTEFACTS))
     click.echo(by_hand(found, stories(judge(found), found)))
     return 0
+
+
+@report_group.command()
+@click.argument("what", metavar="RUN|TRIAL|EXPORT", default=LATEST)
+@_OUTPUT
+def trace(what: str, output: Path | None) -> int:
+    """Write a trace for Perfetto of RUN, its folder (default: the latest), with each of its trials that has a finding; or of TRIAL,
+    its folder, its name in the latest run, its history, or an exported one."""
+    form = FORMATS["trace"]
+    if is_run(what):
+        folder = find_run(what)
+        return _put(form.make(told(folder, read_report(folder))), output or folder / form.file)
+    path = find_history(what, ARTEFACTS)
+    history = read_history(path)
+    plan = history.header.plan
+    data = of_trials([(f"{path.resolve().parent.name} {plan.title or plan.scenario}", history)], {})
+    return _put(data, output or path.parent / form.file)
+
+
+def _writes(form: Format) -> Callable[..., int]:
+    def write(run: str, output: Path | None, **options: str) -> int:
+        folder, settings = find_run(run), settings_of(options)
+        baseline = read_baseline(settings, option="--baseline")
+        data = form.make(told(folder, read_report(folder), baseline=baseline, source=settings.controller_source))
+        return _put(data, output or folder / form.file)
+
+    return write
+
+
+def _put(data: bytes, path: Path) -> int:
+    """Write a file, or show it."""
+    if str(path) == "-":
+        click.echo(data, nl=False)
+        return 0
+    write_whole(path, data)
+    click.echo(f"{path}: {len(data) / 1000:.1f} kB")
+    return 0
+
+
+for _name, _form in FORMATS.items():
+    if _name in report_group.commands:
+        continue
+    _command = takes("baseline", "controller_source")(_writes(_form))
+    _command = _OUTPUT(_command)
+    _command = click.argument("run", default=LATEST)(_command)
+    _help = f"Write {_form.about}, to {_form.file}. RUN is the folder of a run; default: the latest."
+    report_group.command(name=_name, help=_help)(_command)
+
+for _each in (merge, verify, matrix):
+    report_group.add_command(_each)

@@ -28,7 +28,7 @@ from staleproof.assess.trial.once_more import Undoable
 from staleproof.assess.trial.result import Result
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.cli.option import SUBJECT, called, settings_of, takes
+from staleproof.cli.option import SUBJECT, called, command_of, settings_of, takes
 from staleproof.cli.show import concluded, show_verdicts
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
@@ -54,6 +54,8 @@ _PLANS = (
     "dry_run",
     "baseline",
     "update_baseline",
+    "report",
+    "controller_source",
 )
 _REPLAYED = {
     "still fails": (FAILED, "[bold red]STILL FAILS[/]"),
@@ -88,7 +90,7 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
     given = options_for(settings, own, samples)
     folder = new_run_folder(settings.dir)
     ends = end_of(RunFolder(folder), settings.minutes, began=began)
-    notes = Notes(folder=folder, settings=settings, baseline=baseline)
+    notes = Notes(folder=folder, settings=settings, baseline=baseline, reproduce=command_of("run", plans, options))
     session = Session(replace(given, ends=ends), progress_on(sys.stderr), folder=folder)
     with concluded(notes, console), session:
         _run_all(_Runs(session, notes, console), named, samples, selection)
@@ -111,7 +113,12 @@ def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
     plans = [each.plan for each in found]
     given = options_for(settings, plans, samples_of(settings, plans, called))
     session = Session(given, progress_on(sys.stderr), folder=new_run_folder(settings.dir))
-    notes = Notes(folder=session.run.folder, settings=settings, replayed={each.path for each in found})
+    notes = Notes(
+        folder=session.run.folder,
+        settings=settings,
+        replayed={each.path for each in found},
+        reproduce=command_of("replay", (plan,), options),
+    )
     with concluded(notes, console), session:
         runs = _Runs(session, notes, console, total=len(found))
         outcomes = [_replayed(runs, each) for each in found]

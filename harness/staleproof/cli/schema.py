@@ -13,6 +13,7 @@ from staleproof.core.history.entry import Entry
 from staleproof.core.history.history import Header
 from staleproof.core.plan.plan import Plan
 from staleproof.report.conformance import SCHEMA
+from staleproof.report.formats import badge, results, trace
 from staleproof.report.model import Report
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -20,14 +21,21 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "history": lambda: msgspec.json.schema(Header | Entry),
     "report": lambda: msgspec.json.schema(Report),
     "conformance": lambda: SCHEMA,
+    "results": results.schema,
+    "badge": badge.schema,
+    "trace": trace.schema,
     "config": settings_file.schema,
     "control": openapi,
 }
+
+PUBLISHED = ("badge", "conformance", "report", "results", "trace")
+"""Those that are in the repository, too, in docs/schemas."""
 
 
 @click.command()
 @click.argument("which", type=click.Choice(sorted(SCHEMAS)))
 def schema(which: str) -> None:
-    """Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml or staleproof.yaml (`config`);
-    for `control`, the OpenAPI document of the control API of `staleproof proxy`."""
+    """Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml, one line of results.ndjson,
+    badge.json, trace.json, or staleproof.yaml (`config`); for `control`, the OpenAPI document of the control API of `staleproof
+    proxy`."""
     click.echo(json.dumps(SCHEMAS[which](), indent=2))

@@ -26,6 +26,8 @@ from staleproof.plugin.plan_reports import register, status
 from staleproof.plugin.signals import BY_SIGNAL, is_interrupted, watch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from staleproof.assess.run.notes import Notes
 
 pytest_plugins = ["staleproof.plugin.fixtures"]
@@ -117,6 +119,16 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             begin(session.config)
         except UsageError as err:
             raise pytest.UsageError(str(err)) from err
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Which tests of the suite are not to be run is told: a report is about the rest."""
+    left = [item for item in items if item.path.parent == _bundled_suite()]
+    notes = _notes(left[0].config) if left else None
+    if notes is not None:
+        from staleproof.assess.run.notes import Note
+
+        notes.note(Note(deselected=tuple(item.name for item in left)))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -16,8 +16,9 @@ from staleproof.assess.store.known_findings import read_baseline
 from staleproof.assess.store.run_folder import RunFolder, new_run_folder
 from staleproof.core.plan.masking import masked_arguments
 from staleproof.plugin import BEGAN
-from staleproof.plugin.options import is_seed_new, seed_of, settings_of
+from staleproof.plugin.options import given, is_seed_new, seed_of, settings_of
 from staleproof.report.terminal import sentence, table
+from staleproof.settings import in_words
 
 NOTES = pytest.StashKey[Notes]()
 
@@ -96,6 +97,8 @@ def _begin_in(folder: Path, config: pytest.Config) -> None:
 
 
 def _arguments(config: pytest.Config) -> list[str]:
-    """Those that do the same again: the command line's, and the seed."""
-    given = [str(word) for word in config.invocation_params.args]
-    return [*given, f"--hypothesis-seed={seed_of(config)}"] if is_seed_new(config) else given
+    """Those that do the same again: the command line's, what the environment and staleproof.yaml say besides, and the seed."""
+    said = [str(word) for word in config.invocation_params.args]
+    elsewhere = {name: each for name, each in given(config).items() if each.origin != "command line" and name != "config"}
+    said += in_words(elsewhere, lambda option: option.flag)
+    return [*said, f"--hypothesis-seed={seed_of(config)}"] if is_seed_new(config) else said

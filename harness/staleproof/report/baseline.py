@@ -15,6 +15,7 @@ import yaml
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.core.fault.suggest import mistakes
 from staleproof.core.plan.plan import API_VERSION, ApiVersion
+from staleproof.report.inert import inert
 from staleproof.report.model import FindingReport, Report, RequirementVerdict, findings
 
 _HEAD = "# Findings that are known: they are told, and fail no run. Written by the option update-baseline; notes are kept.\n"
@@ -51,7 +52,7 @@ class Baseline(_Struct, frozen=True, kw_only=True):
 
     def has(self, cause: str, requirement: str) -> bool:
         """Whether a finding with this cause, or without one about this requirement, is known."""
-        return (cause or requirement) in {each.key for each in self.findings}
+        return inert(cause or requirement) in {each.key for each in self.findings}  # which were written from a report
 
 
 class BaselineError(ValueError):

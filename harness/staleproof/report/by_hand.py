@@ -38,8 +38,11 @@ from staleproof.core.plan.step import (
     describe,
     parts,
 )
+from staleproof.report.inert import in_one_line
+from staleproof.report.markdown import block, code, literal
 
 _NAMESPACE = "by-hand"
+_MOST_OF_TITLE = 300
 _TOUCHED = 'touched="$(date +%s%N)"'
 _CONTROL = "127.0.0.1:8099"
 _FUNCTIONS = f"""\
@@ -59,7 +62,16 @@ def by_hand(history: History, stories: Sequence[Story]) -> str:
         f"{name} {history.header.environment[name]}" for name in ("kubernetes", "staleproof") if name in history.header.environment
     )
     return "\n".join(
-        [f"# {title}", "", *told, "## How to see it", "", *_preparation(plan, where), *_script(plan), *_outlook(stories)]
+        [
+            f"# {literal(title, _MOST_OF_TITLE)}",
+            "",
+            *told,
+            "## How to see it",
+            "",
+            *_preparation(plan, where),
+            *_script(plan),
+            *_outlook(stories),
+        ]
     )
 
 
@@ -68,11 +80,9 @@ def _story(story: Story) -> Iterator[str]:
     yield f"{requirement.must} ({story.requirement}; {requirement.source})"
     yield ""
     if story.summary:
-        yield f"**{story.summary}**"
+        yield f"**{literal(story.summary)}**"
         yield ""
-    yield "```"
-    yield from (f"{at:8.3f} s  {line}" for at, line in story.lines)
-    yield "```"
+    yield block("\n".join(f"{at:8.3f} s  {line}" for at, line in story.lines))
     yield ""
     yield f"Remedy: {story.remedy}"
     yield ""
@@ -80,10 +90,10 @@ def _story(story: Story) -> Iterator[str]:
 
 def _preparation(plan: Plan, where: str) -> Iterator[str]:
     """What is there before the first step."""
-    yield f"Seen with {where}, in a cluster for tests: `staleproof control-plane start` starts one." if where else ""
+    yield f"Seen with {literal(where)}, in a cluster for tests: `staleproof control-plane start` starts one." if where else ""
     yield ""
     yield "1. Apply the controller's CustomResourceDefinitions, and whatever it is installed with."
-    needed = [_named(each) for each in plan.before if not _is_known(each)]
+    needed = [code(_named(each)) for each in plan.before if not _is_known(each)]
     yield f"2. `kubectl create namespace {_NAMESPACE}`" + (
         f", and put there what the sample needs: {', '.join(needed)}." if needed else "."
     )
@@ -95,7 +105,7 @@ def _preparation(plan: Plan, where: str) -> Iterator[str]:
     )
     yield ""
     command = shlex.join(plan.controller.command) if plan.controller is not None and plan.controller.command else "it"
-    yield f"4. Start the controller with `through-proxy.yaml` as its kubeconfig (`{command}`), and no other instance of it."
+    yield f"4. Start the controller with `through-proxy.yaml` as its kubeconfig ({code(command)}), and no other instance of it."
     yield "5. Run this (bash):"
     yield ""
 
@@ -110,9 +120,14 @@ def _named(manifest: Manifest) -> str:
 
 
 def _script(plan: Plan) -> Iterator[str]:
+    yield block("\n".join(_lines(plan)), "bash")
+    yield ""
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    """Of the script."""
     proxied = [fault for fault in plan.faults if not fault.needs_runner]
     body = msgspec.json.encode({"faults": proxied, "namespace": _NAMESPACE, "contract": plan.contract}).decode()
-    yield "```bash"
     yield "set -eu"
     yield _FUNCTIONS
     yield ""
@@ -121,7 +136,7 @@ def _script(plan: Plan) -> Iterator[str]:
     yield f"control PUT plan {shlex.quote(body)}"
     for number, step in enumerate(plan.steps, 1):
         yield ""
-        yield f"step {number} # {describe(step)}"
+        yield f"step {number} # {in_one_line(describe(step))}"
         for fault in plan.faults:
             yield from map(_ask, _process(fault, number, len(plan.steps)))
         for part in parts(step):
@@ -130,8 +145,6 @@ def _script(plan: Plan) -> Iterator[str]:
     yield ""
     yield "control POST release '{}' # whatever is still held leaves"
     yield "rest"
-    yield "```"
-    yield ""
 
 
 def _ask(what: str) -> str:
@@ -223,7 +236,7 @@ def _to_child(step: Remove | Recreate | Edit | Heartbeat) -> Iterator[str]:
 def _outlook(stories: Sequence[Story]) -> Iterator[str]:
     """What to see, and how to see what the controller does without any fault."""
     if stories:
-        yield f"Look for: {stories[0].headline}."
+        yield f"Look for: {code(stories[0].headline)}."
         yield ""
     yield (
         "To see what the controller does without any fault, leave out the line `control PUT plan`, and do nothing to the "

@@ -11,6 +11,7 @@ from staleproof.core import times
 from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.fault.legality import ROWS
 from staleproof.core.fault.suggest import FAULTS
+from staleproof.report.formats import FORMATS
 
 _OF_TIMES = re.compile(r'^# (?P<group>.+)\n|^(?P<name>[A-Z_]+) = .+\n"""(?P<meaning>[^"]+)"""', re.MULTILINE)
 
@@ -75,6 +76,13 @@ def faults() -> str:
     return "\n".join(rows)
 
 
+def formats() -> str:
+    """The formats in which a run is told, as a Markdown table."""
+    rows = ["| name | file | what it is |", "|---|---|---|"]
+    rows += [f"| `{name}` | `{each.file}` | {each.about} |" for name, each in FORMATS.items()]
+    return "\n".join(rows)
+
+
 def legality() -> str:
     """The table of what a correct API server could show, as Markdown."""
     rows = ["| row | disturbance | contract | does kube-apiserver do it? | because | source |", "|---|---|---|---|---|---|"]
@@ -113,6 +121,7 @@ _PRINTED = {
     "doubts": doubts,
     "requirements": requirements,
     "faults": faults,
+    "formats": formats,
     "legality": legality,
     "times": time_constants,
 }

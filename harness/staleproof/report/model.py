@@ -140,11 +140,12 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(_Struct, frozen=True, kw_only=True):
-    """A plan that was not run: what it was to exercise, and with which faults. `why`: it could not be carried out, not even when it
-    was tried once more; empty: there was no time for it."""
+    """A plan that was not run: its fingerprint, what it was to exercise, and with which faults. `why`: it could not be carried out,
+    not even when it was tried once more; empty: there was no time for it."""
 
     scenario: str
     title: str
+    plan: str = ""
     why: str = ""
     aims: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
@@ -173,14 +174,32 @@ class Implementation(_Struct, frozen=True, kw_only=True):
     image_digest: str = ""
 
 
+class Shard(_Struct, frozen=True, kw_only=True):
+    """One of the runs of which a report was made: the command that does it again, and how many trials of it are in the report."""
+
+    run_id: str
+    date: str
+    seed: str = ""
+    reproduce: str
+    trials: int
+
+
 class Report(_Struct, frozen=True, kw_only=True):
-    """A run. `partial`: it was interrupted, and only the finished trials are in the report. `left_out`: what there was no time for
-    in a run whose `minutes` are limited, and what could not be carried out. `wanted`: the requirements that have to be exercised,
-    as far as plans aim at them. `learning_seconds`: how long it took until it was known what the controller does without faults, by
-    the slowest worker; `unlearnt`: the time was over before that.
-    `findings`: what was found in all trials together, the worst first; filled in when it is
-    written. `refused`: how often the controller asked for what its ServiceAccount may not do. `ended_searches`: what was not drawn
-    on because of a new finding."""
+    """A run, or several as one (`shards`).
+
+    Attributes:
+        partial: it was interrupted, and only the finished trials are in the report.
+        profile: how thorough it was.
+        suite_digest: of the suite, with all that judges and all that invents plans; `versions` has the packages by their names.
+        deselected: tests of the suite that were not to be run; where only named plans were, which those are.
+        refused: how often the controller asked for what its ServiceAccount may not do.
+        findings: what was found in all trials together, the worst first; filled in when it is written.
+        left_out: what there was no time for in a run whose `minutes` are limited, and what could not be carried out.
+        wanted: the requirements that have to be exercised, as far as plans aim at them.
+        learning_seconds: how long it took until it was known what the controller does without faults, by the slowest worker.
+        unlearnt: the time was over before that.
+        ended_searches: what was not drawn on because of a new finding.
+    """
 
     api_version: ApiVersion = API_VERSION
     kind: Literal["Report"] = "Report"
@@ -189,6 +208,11 @@ class Report(_Struct, frozen=True, kw_only=True):
     partial: bool = False
     seed: str = ""
     reproduce: str
+    shards: tuple[Shard, ...] = ()
+    profile: str = ""
+    suite_digest: str = ""
+    versions: dict[str, str] = {}
+    deselected: tuple[str, ...] = ()
     environment: dict[str, str] = {}
     implementation: Implementation = Implementation()
     trials: tuple[TrialReport, ...]

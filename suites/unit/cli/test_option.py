@@ -1,12 +1,13 @@
 """The command's options: shorter names, and what is not given comes from the environment, then from staleproof.yaml."""
 
+import shlex
 from pathlib import Path
 
 import click
 import pytest
 
 from staleproof.cli import as_called_here, cli
-from staleproof.cli.option import called, settings_of
+from staleproof.cli.option import called, command_of, settings_of
 from staleproof.settings import OPTIONS
 from staleproof.settings_file import NAME
 
@@ -54,3 +55,20 @@ def test_a_line_of_pytests_options_serves_here_too() -> None:
     assert doctor is not None
     given = doctor.make_context("doctor", line, parent=click.Context(cli, **cli.context_settings)).params
     assert (given["controller_cmd"], given["crds"], given["kube_provider"]) == ("./manager", ("config/crd",), "cache")
+
+
+def test_the_command_again_has_what_was_said_anywhere(here: Path) -> None:
+    options = {
+        "controller_cmd": None,
+        "controller_env": ("KEY=a long secret",),
+        "allow_remote_cluster": "yes",
+        "samples": ("a b.yaml",),
+    }
+    words = shlex.split(command_of("run", ["plan.json"], options, {"STALEPROOF_PROFILE": "smoke"}))
+    assert words[:3] == ["staleproof", "run", "plan.json"]
+    assert set(words[3:]) == {
+        "--controller-cmd=./from-file",
+        "--controller-env=KEY=$KEY",
+        "--allow-remote-cluster",
+        "--samples=a b.yaml",
+    }

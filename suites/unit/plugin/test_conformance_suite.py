@@ -10,6 +10,7 @@ from staleproof.draw.scenarios import DRAWN as DRAWN_FAMILIES
 from staleproof.draw.scenarios import FAMILIES
 from staleproof.errors import HarnessBug
 from staleproof.plugin.fixtures import plain_errors
+from staleproof.plugin.outcome import NOTES
 
 pytest_plugins = ["pytester"]
 
@@ -40,6 +41,26 @@ def test_every_family_has_its_test(pytester: pytest.Pytester) -> None:
 )
 def test_scenarios_and_families_are_chosen_by_name(chosen: str, expected: set[str], pytester: pytest.Pytester) -> None:
     assert collected(pytester, "-k", chosen) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "left"),
+    [
+        ((), set()),
+        (("-k", "own-writes/"), (CANONICAL | DRAWN) - OF_OWN_WRITES),
+        (("-k", "test_drawn"), CANONICAL),
+    ],
+)
+def test_what_is_not_to_be_run_is_told(arguments: tuple[str, ...], left: set[str], pytester: pytest.Pytester) -> None:
+    class Told:
+        deselected: frozenset[str] = frozenset()
+
+        def pytest_collection_finish(self, session: pytest.Session) -> None:
+            self.deselected = frozenset(session.config.stash[NOTES].deselected)
+
+    told = Told()
+    pytester.inline_run("--controller-cmd=x", "--collect-only", "-q", *arguments, plugins=[told])
+    assert told.deselected == left
 
 
 @pytest.mark.io

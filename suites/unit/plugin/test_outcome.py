@@ -1,5 +1,6 @@
 """The notes of a pytest run: where they begin, and which exceptions of pytest's say what."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,23 @@ def test_the_command_line_gives_the_run_again(pytester: pytest.Pytester) -> None
     made = begun(config)
     assert (made.seed, made.reproduce.startswith("pytest ")) == ("7", True)
     assert """'--controller-cmd=./m --name='"'"'a b'"'"''""" in made.reproduce
+
+
+def test_the_command_has_what_the_environment_and_the_file_say(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STALEPROOF_PROFILE", "smoke")
+    monkeypatch.setenv("STALEPROOF_CONTROLLER_ENV", "KEY=a long secret")
+    (pytester.path / "staleproof.yaml").write_text(
+        "apiVersion: staleproof.dev/v1alpha1\nkind: Configuration\ncontroller-cmd: ./m -v\nsamples: [a b.yaml]\nprofile: slow\n"
+    )
+    words = shlex.split(begun(pytester.parseconfig("--hypothesis-seed=7", "--staleproof-minutes=3")).reproduce)
+    assert set(words) >= {
+        "--controller-cmd=./m -v",
+        "--staleproof-profile=smoke",
+        "--staleproof-minutes=3",
+        "--controller-env=KEY=$KEY",
+    }
+    assert next(word for word in words if word.endswith("a b.yaml")).startswith("--staleproof-samples=")
+    assert sum(word.startswith("--staleproof-profile") for word in words) == 1
 
 
 def test_a_wrong_baseline_starts_nothing(pytester: pytest.Pytester) -> None:

@@ -87,3 +87,9 @@ def test_a_file_that_was_edited_wrongly_is_refused_with_what_to_do(text: str, to
         decode(text.encode())
     assert told in str(caught.value)
     assert str(caught.value).endswith("mend it, or have it written again with the option update-baseline")
+
+
+def test_a_cause_is_known_again_whatever_is_spelt_out_in_it() -> None:
+    """The file has it as a report does; a run asks about it as it came."""
+    known = Baseline(findings=(Known(cause="it updates \\x1b[31mred", requirements=(SLUG,)),))
+    assert known.has("it updates \x1b[31mred", SLUG)

@@ -6,9 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from staleproof.checks.judge import judge
-from staleproof.checks.story.narrative import stories
+from staleproof.checks.story.narrative import Story, stories
 from staleproof.core.fault import AnyFault, HoldStream, Kill, Pause, Restart, Window
 from staleproof.core.history.history import Header, History, decode
 from staleproof.core.plan.manifest import Manifest, Target
@@ -17,6 +18,7 @@ from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, Rec
 from staleproof.report.by_hand import by_hand
 
 from ..judged import HISTORIES
+from .formats.hostile import ACTIVE, TEXTS
 
 MUTANTS = sorted((HISTORIES / "mutants").glob("*.jsonl.gz"))
 WIDGET = {
@@ -51,7 +53,7 @@ def test_of_each_finding_there_is_a_script(path: Path) -> None:
     history = decode(gzip.decompress(path.read_bytes()))
     told = stories(judge(history), history)
     text = by_hand(history, told)
-    assert text.startswith(f"# {told[0].headline}\n")
+    assert text.replace("\\", "").startswith(f"# {told[0].headline}\n")
     assert reads(script(text)) == ""
     assert script(text).count("\nstep ") == len(history.header.plan.steps)
 
@@ -106,8 +108,31 @@ def test_what_the_sample_needs_is_applied_unless_its_contents_are_not_known() ->
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "masked"}}
     header = Header(plan=Plan(scenario="x", steps=(Apply(object=WIDGET),), before=(settings, secret)), namespace="n")
     text = by_hand(History(header, ()), ())
-    assert "put there what the sample needs: Secret/s." in text
+    assert "put there what the sample needs: `Secret/s`." in text
     assert "kind: ConfigMap" in script(text)
     assert "masked" not in text
     restored = Restore(target=Target("v1", "ConfigMap", "settings"))
     assert of(Apply(object=WIDGET), restored, before=(settings,)).count("kind: ConfigMap") == 2, "it is put back as it was"
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_names_never_become_markdown_or_commands(text: str) -> None:
+    """A heading is a heading, the script is one block, and a comment in it ends with its line."""
+
+    def told(of: str) -> str:
+        named = {**WIDGET, "metadata": {"name": of}, "spec": {"title": of}}
+        steps = (Apply(object=named), Delete(target=Target("example.com/v1", "Widget", of)))
+        header = Header(plan=Plan(scenario="x", title=of, steps=steps), namespace="n", environment={"kubernetes": of})
+        story = Story("no-duplicate-create", of, ((0.1, of),), "mend it", cause=of)
+        return by_hand(History(header, ()), [story])
+
+    def shape(of: str) -> list[str]:
+        parsed = MarkdownIt("commonmark", {"html": True}).parse(told(of))
+        inner = [child.type for token in parsed for child in token.children or () if child.type not in ("text", "text_special")]
+        return [token.type for token in parsed] + inner
+
+    plain = text.encode("utf-8", "replace").decode()  # no plan and no history has half a character
+    assert shape(plain) == shape("harmless")
+    assert not ACTIVE & set(map(ord, told(plain)))
+    (lines,) = [token.content.splitlines() for token in MarkdownIt().parse(told(plain)) if token.info == "bash"]
+    assert [line[:9] for line in lines if line.startswith("step ")] == ["step 1 # ", "step 2 # "]

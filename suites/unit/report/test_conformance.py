@@ -10,20 +10,33 @@ from msgspec.structs import replace
 
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.report.conformance import PROFILE, SCHEMA, to_yaml
+from staleproof.report.crosscheck import decode, problems
 from staleproof.report.model import FaultReport, Implementation, LeftOut, Report, TrialReport, Word
 
 from . import runs
 from .runs import verdict
 
-CORE = [requirement.slug for requirement in REQUIREMENTS if requirement.level == "core"]
+CORE, EXTENDED, PROVISIONAL = (
+    [requirement.slug for requirement in REQUIREMENTS if requirement.level == each] for each in ("core", "extended", "provisional")
+)
 DIGEST = f"sha256:{'5' * 64}"
 NAMED = Implementation(
     organization="acme", project="widgets", url="https://example.com/widgets", version="v1.4.0", contact=("a@b",)
 )
+RIGHTS = "the controller may do what system:serviceaccount:acme:widgets may do"
+SURROUNDINGS = {
+    "kubernetes": "v1.36.3",
+    "provider": "cache",
+    "arch": "x86_64",
+    "wireFormat": "json",
+    "rbac": RIGHTS,
+    "companions": "garbage-collector, namespace",
+    "moves": "status.beat",
+}
 IDLE, UNKNOWN = (runs.IDLE, "no delete was hidden"), (runs.UNKNOWN, "the references differ")
 GOOD, BAD = (runs.GOOD, ""), (runs.BAD, "")
 Said = dict[str, tuple[Word, str]]
-EVERYTHING_PASSED: Said = dict.fromkeys(CORE, GOOD)
+EVERYTHING_PASSED: Said = dict.fromkeys((*CORE, *EXTENDED), GOOD)
 
 
 def trial(said: Said, name: str = "001", **fields: Any) -> TrialReport:  # noqa: ANN401  # those of a report
@@ -35,20 +48,25 @@ def report(*trials: TrialReport, staleproof: str = "1.0.0", implementation: Impl
         *trials,
         seed="7",
         reproduce="pytest --controller-image=example.com/widgets:v1.4.0",
-        environment={"kubernetes": "v1.36.3", "staleproof": staleproof},
+        environment=SURROUNDINGS | {"staleproof": staleproof},
         implementation=implementation,
+        suite_digest=DIGEST,
+        profile="smoke",
+        versions={"python": "3.12.1", "mitmproxy": "12.3.1"},
     )
 
 
 def made(of: Report) -> dict[str, Any]:
-    """What is written, once it has been held against its schema."""
-    written: dict[str, Any] = yaml.safe_load(to_yaml(of, suite_digest=DIGEST))
+    """What is written, once it has been held against its schema, and added up again."""
+    text = to_yaml(of)
+    written: dict[str, Any] = yaml.safe_load(text)
     jsonschema.validate(written, SCHEMA, cls=jsonschema.Draft202012Validator)
+    assert list(problems(decode(text.encode()))) == []
     return written
 
 
-def level(of: Report) -> dict[str, Any]:
-    found: dict[str, Any] = made(of)["profiles"][0]["core"]
+def level(of: Report, name: str = "core") -> dict[str, Any]:
+    found: dict[str, Any] = made(of)["profiles"][0][name]
     return found
 
 
@@ -86,9 +104,9 @@ def test_the_schema_refuses_what_is_no_report(path: tuple[str | int, ...], value
 
 COUNTS = "{failed} failed, {inconclusive} inconclusive, {notExercised} not exercised, {passed} passed"
 SUMMARIES = {
-    "success": "Core succeeded.",
-    "failure": f"Core failed: {COUNTS}.",
-    "partial": f"Core partially succeeded: {COUNTS}.",
+    "success": "Core succeeded. Extended succeeded.",
+    "failure": f"Core failed: {COUNTS}. Extended succeeded.",
+    "partial": f"Core partially succeeded: {COUNTS}. Extended succeeded.",
 }
 
 
@@ -177,7 +195,8 @@ def test_a_failure_says_how_often_it_came_back() -> None:
     assert "reproduced" not in first_line(report(trial({CORE[0]: GOOD})))
 
 
-NO_RELEASE = "this staleproof is not a stable release"
+NO_RELEASE = "the staleproof that ran is no release: "
+DESELECTED = ("test_canonical[streams/cut]", "test_canonical[streams/expire]", "test_drawn[own-writes]", "test_drawn[sweep]")
 LEFT_OUT = tuple(LeftOut(scenario="streams", title=title) for title in "ab")
 
 
@@ -195,11 +214,25 @@ LEFT_OUT = tuple(LeftOut(scenario="streams", title=title) for title in "ab")
         (report(implementation=replace(NAMED, url="")), ["the implementation is not named: --implementation-url"]),
         (report(implementation=replace(NAMED, version="Main")), ["the version 'Main' is a branch or a moving tag, not a release"]),
         (replace(report(), partial=True), ["the run was interrupted"]),
-        (replace(report(), left_out=LEFT_OUT), ["2 plans were left out"]),
-        (report(staleproof="0.1.0"), [NO_RELEASE]),
+        (replace(report(), left_out=LEFT_OUT), ["2 plans left out"]),
+        (replace(report(), left_out=LEFT_OUT[:1]), ["1 plan left out"]),
+        *((report(staleproof=each), []) for each in ("0.1.0", "v0.1.0", "1.2", "2.0.0rc1", "1.0.post2")),
+        *((report(staleproof=each), [NO_RELEASE + each]) for each in ("0.1.0.dev3", "0.1.0+g1a2b3c4d5", "1.0.0+local", "main")),
+        (report(staleproof=""), [f"{NO_RELEASE}no version"]),
         (
-            replace(report(staleproof="0.1.0", implementation=replace(NAMED, version="latest")), partial=True),
-            ["the version 'latest' is a branch or a moving tag, not a release", "the run was interrupted", NO_RELEASE],
+            replace(report(), deselected=DESELECTED),
+            [
+                "4 tests of the suite deselected: test_canonical[streams/cut], test_canonical[streams/expire], "
+                "test_drawn[own-writes] and 1 more; `staleproof report merge` joins runs of its parts"
+            ],
+        ),
+        (
+            replace(report(staleproof="0.1.0.dev0", implementation=replace(NAMED, version="latest")), partial=True),
+            [
+                "the version 'latest' is a branch or a moving tag, not a release",
+                "the run was interrupted",
+                f"{NO_RELEASE}0.1.0.dev0",
+            ],
         ),
     ],
 )
@@ -222,7 +255,18 @@ def test_an_interrupted_run_says_so() -> None:
 def test_what_it_says_of_the_run_is_the_runs() -> None:
     written = made(report())
     assert written["metadata"]["tool"] == {"name": "staleproof", "version": "1.0.0", "suiteDigest": DIGEST}
-    assert written["environment"] == {"kubernetes": "v1.36.3"}
+    assert written["environment"] == {
+        "kubernetes": "v1.36.3",
+        "provider": "cache",
+        "arch": "x86_64",
+        "wireFormat": "json",
+        "rbacChecked": True,
+        "rbac": RIGHTS,
+        "companions": ["garbage-collector", "namespace"],
+        "profile": "smoke",
+        "versions": {"python": "3.12.1", "mitmproxy": "12.3.1"},
+        "notes": {"moves": "status.beat"},
+    }
     assert (written["seed"], written["reproduce"]) == ("7", "pytest --controller-image=example.com/widgets:v1.4.0")
     assert "imageDigest" not in written["implementation"]
     digest = replace(NAMED, image_digest="sha256:1")
@@ -230,5 +274,56 @@ def test_what_it_says_of_the_run_is_the_runs() -> None:
 
 
 def test_the_yaml_says_what_it_is_first() -> None:
-    text = to_yaml(report(trial(EVERYTHING_PASSED | {CORE[0]: UNKNOWN})), suite_digest=DIGEST)
+    text = to_yaml(report(trial(EVERYTHING_PASSED | {CORE[0]: UNKNOWN})))
     assert text.startswith("apiVersion: staleproof.dev/v1alpha1\nkind: ConformanceReport\n")
+
+
+def test_each_level_is_told_and_what_is_provisional_has_no_result() -> None:
+    said = EVERYTHING_PASSED | {EXTENDED[0]: BAD, EXTENDED[1]: IDLE, PROVISIONAL[0]: BAD}
+    of = report(trial(said))
+    (profile,) = made(of)["profiles"]
+    assert [[test["name"] for test in profile[name]["tests"]] for name in ("core", "extended", "provisional")] == [
+        CORE, EXTENDED, PROVISIONAL
+    ]  # fmt: skip
+    assert (profile["core"]["result"], profile["extended"]["result"]) == ("success", "failure")
+    assert "result" not in profile["provisional"]
+    assert profile["provisional"]["statistics"]["failed"] == 1
+    assert profile["summary"] == (
+        "Core succeeded. Extended failed: 1 failed, 0 inconclusive, 1 not exercised, 0 passed. Not scored: 1 failed."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rbac", "checked"),
+    [(RIGHTS, True), ("not checked: the controller may do everything, because no Roles are known", False), ("", None)],
+)
+def test_it_says_whether_the_controller_was_held_to_its_rights(rbac: str, checked: bool | None) -> None:  # noqa: FBT001  # expected
+    environment = {name: text for name, text in SURROUNDINGS.items() if name != "rbac"} | ({"rbac": rbac} if rbac else {})
+    assert made(replace(report(), environment=environment))["environment"]["rbacChecked"] is bool(checked)
+
+
+def test_each_trial_is_there_with_the_digest_of_its_history() -> None:
+    said = {CORE[0]: BAD, CORE[1]: IDLE}
+    of = report(
+        trial(said, name="1", aims=(CORE[0],), plan="abcdef0123", reproduced=(3, 3)), trial(said, name="2", hostile="hostile")
+    )
+    assert made(of)["trials"] == [
+        {
+            "name": "1",
+            "scenario": "own-writes",
+            "plan": "abcdef0123",
+            "history": f"sha256:{hashlib.sha256(b'1').hexdigest()}",
+            "faultsPlanned": 2,
+            "faultsFired": 1,
+            "faultsRefused": 0,
+            "reproduced": "3/3",
+            "aims": [CORE[0]],
+            "results": {CORE[0]: "failed"},
+        }
+    ]
+
+
+def test_a_trial_is_a_line_of_the_file() -> None:
+    text = to_yaml(report(trial({CORE[0]: GOOD})))
+    assert "\n- {name: '001', scenario: own-writes," in text
+    assert "&id" not in text

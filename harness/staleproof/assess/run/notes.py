@@ -30,10 +30,11 @@ from staleproof.assess.run.exit_code import (
     of_tests,
 )
 from staleproof.assess.run.queue import Came
-from staleproof.assess.store.artefacts import left_out, now, trial_report, write, write_json
+from staleproof.assess.store.artefacts import left_out, now, suite_digest, trial_report, write, write_json
 from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.crashes import keep_crash
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
+from staleproof.assess.store.reports import add_step_summary, told, write_formats
 from staleproof.assess.store.run_folder import PLAN
 from staleproof.assess.trial.result import Result, Run
 from staleproof.assess.trial.session import Session
@@ -45,8 +46,10 @@ from staleproof.draw.shrink import is_shrunk
 from staleproof.draw.strategies import SCENARIO
 from staleproof.errors import OutOfTime, SetupError
 from staleproof.report.baseline import Baseline, excused, in_words
+from staleproof.report.inert import all_inert, inert
 from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport
 from staleproof.settings import Settings
+from staleproof.version import needed
 
 _NOTES = "notes.jsonl"
 
@@ -62,7 +65,8 @@ class Note(msgspec.Struct, omit_defaults=True):
     `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others. `refused` counts
     what the controller asked for and may not do, since the note before. `wanted` are requirements that have to be exercised.
     `learning_seconds`: how long it took until it was known what the controller does without faults; `unlearnt`: the time was over
-    before that. `stopped`: plans were not run, because the run was to stop.
+    before that. `stopped`: plans were not run, because the run was to stop. `deselected`: tests of the suite that were not to be
+    run.
     """
 
     trial: TrialReport | None = None
@@ -78,6 +82,7 @@ class Note(msgspec.Struct, omit_defaults=True):
     learning_seconds: float = 0.0
     unlearnt: bool = False
     stopped: bool = False
+    deselected: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,6 +107,7 @@ class Notes:
         learning_seconds: until it was known what the controller does without faults.
         unlearnt: the time was over before that.
         stopped: plans were not run, because the run was to stop.
+        deselected: tests of the suite that were not to be run.
         lines: what the end of the run says besides.
         report: of the run, once it is over and there is anything to report.
         known: what the run shows of its baseline, in words.
@@ -128,6 +134,7 @@ class Notes:
     learning_seconds: float = 0.0
     unlearnt: bool = False
     stopped: bool = False
+    deselected: set[str] = field(default_factory=set)
     lines: list[str] = field(default_factory=list)
     report: Report | None = None
     known: list[str] = field(default_factory=list)
@@ -244,12 +251,16 @@ class Notes:
         settings, environment = self.settings, dict(self.environment)
         trials = tuple(sorted(self.trials, key=lambda trial: trial.name))
         again = ["staleproof", "run", *(str(self.folder / trial.folder / PLAN) for trial in trials)]
-        return Report(
+        made = Report(
             run_id=self.folder.name,
             date=now(),
             partial=partial,
             seed=self.seed,
-            reproduce=self.reproduce or shlex.join(again),
+            reproduce="",
+            profile=settings.profile,
+            suite_digest=suite_digest(),
+            versions=needed(),
+            deselected=tuple(sorted({*self.deselected, *(f"all plans but {name}" for name in settings.only)})),
             implementation=Implementation(
                 organization=settings.implementation_organization,
                 project=settings.implementation_project,
@@ -259,7 +270,7 @@ class Notes:
                 image_digest=environment.pop("imageDigest", ""),
             ),
             environment=environment,
-            trials=trials,
+            trials=(),
             refused=dict(self.refused),
             wanted=self._all_wanted(PROFILES[settings.profile].wanted),
             minutes=settings.minutes,
@@ -268,6 +279,8 @@ class Notes:
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
             ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
         )
+        command = inert(self.reproduce or shlex.join(again), None)
+        return msgspec.structs.replace(all_inert(made), reproduce=command, trials=trials)  # trials are inert when they are told
 
     def _conclude(self, *, partial: bool) -> None:
         """Write the reports, and the baseline if that is asked for. SetupError when one cannot be written."""
@@ -275,6 +288,9 @@ class Notes:
         self.known = in_words(self.baseline, self.report) if self.settings.baseline else []
         self.known += update_baseline(self.settings, self.baseline, self.report)
         write(self.folder, self.report)
+        of = told(self.folder, self.report, baseline=self.baseline, source=self.settings.controller_source)
+        self.lines += [f"report: {path}" for path in write_formats(self.folder, self.settings.report, of)]
+        self.lines += add_step_summary(of)
         path = self.settings.conformance_report
         if path is not None:
             try:
@@ -298,6 +314,7 @@ class Notes:
         self.learning_seconds = max(self.learning_seconds, note.learning_seconds)
         self.unlearnt = self.unlearnt or note.unlearnt
         self.stopped = self.stopped or note.stopped
+        self.deselected |= set(note.deselected)
         self.refused += Counter(note.refused)
         if note.exit_code in self.problems:
             self.problems[note.exit_code].append(note.problem)

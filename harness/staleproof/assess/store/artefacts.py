@@ -1,6 +1,7 @@
 """What a run tells: report.json, conformance.yaml, and observations.jsonl if plans were drawn."""
 
 import datetime
+import functools
 import hashlib
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
 from staleproof.draw.scenarios import DRAWN
 from staleproof.report import conformance
+from staleproof.report.inert import all_inert
 from staleproof.report.model import (
     CostReport,
     FaultReport,
@@ -39,7 +41,7 @@ from staleproof.shipped import shipped
 def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialReport:
     """A result as the report tells it."""
     healed = result.healed
-    return TrialReport(
+    told = TrialReport(
         name=result.name,
         plan=fingerprint(result.plan),
         scenario=result.plan.scenario,
@@ -66,6 +68,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         external=external_series(result.history),
         verdicts=tuple(_requirement_verdict(verdict, result.history) for verdict in result.verdicts),
     )
+    return all_inert(told)
 
 
 def _requirement_verdict(verdict: Verdict, history: History) -> RequirementVerdict:
@@ -83,7 +86,7 @@ def _requirement_verdict(verdict: Verdict, history: History) -> RequirementVerdi
 def left_out(plan: Plan, why: str = "") -> LeftOut:
     """A plan that was not run, as the report tells it. `why`: empty for want of time."""
     faults = tuple(dict.fromkeys(fault.tag for fault in plan.faults))
-    return LeftOut(scenario=plan.scenario, title=plan.title, why=why, aims=plan.aims, faults=faults)
+    return LeftOut(scenario=plan.scenario, title=plan.title, plan=fingerprint(plan), why=why, aims=plan.aims, faults=faults)
 
 
 def _cost_report(result: Result) -> CostReport | None:
@@ -109,7 +112,7 @@ def _fault_report(fault: FaultOutcome, meant: Occasion) -> FaultReport:
 def write(run_folder: Path, report: Report) -> None:
     """Write report.json, conformance.yaml, and what became of drawn plans."""
     write_json(run_folder, report)
-    write_whole(run_folder / "conformance.yaml", conformance.to_yaml(report, suite_digest=suite_digest()).encode())
+    write_whole(run_folder / "conformance.yaml", conformance.to_yaml(report).encode())
     drawn = observations(report, {family.scenario for family in DRAWN})
     if drawn:
         write_whole(run_folder / "observations.jsonl", drawn)
@@ -125,6 +128,7 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
+@functools.cache
 def suite_digest() -> str:
     """Ties a report to the exact conformance suite: its files, all that judges, and all that invents plans."""
     digest = hashlib.sha256()

@@ -11,11 +11,14 @@ that reads the *content* of a Secret finds the placeholder when a written plan i
 """
 
 import base64
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 SECRET = "Secret"
+SHORTEST = 8
+"""Of a secret, where it is looked for in texts."""
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ELIDED = "…"
 _PLACEHOLDER = re.compile(rb'\{"masked":\d+\}')
@@ -36,6 +39,43 @@ class Placeholders:
         number = self._numbers.setdefault(plain, len(self._numbers) + 1)
         text = f'{{"masked":{number}}}'
         return base64.b64encode(text.encode()).decode() if field == "data" else text
+
+
+def spellings(secret: Mapping[str, Any]) -> Iterator[str]:
+    """What would give away the payload of a Secret, or of a patch of one, where it stands in a log or a message: each value as it
+    is, in base64, and as JSON quotes it; each of its lines, and each text in it if it is JSON. Short ones (`true`, `admin`) hide
+    nothing and would tear up every line."""
+    for field in ("data", "stringData"):
+        payload = secret.get(field)
+        for value in payload.values() if isinstance(payload, Mapping) else ():
+            if not is_placeholder(value):
+                yield from (each for each in _spelt(_plain(field, value)) if len(each) >= SHORTEST)
+
+
+def _spelt(plain: bytes) -> Iterator[str]:
+    yield base64.b64encode(plain).decode()
+    text = plain.decode(errors="replace")
+    if "\N{REPLACEMENT CHARACTER}" not in text:
+        for each in dict.fromkeys((text, *text.splitlines(), *_texts_in(text))):
+            yield from dict.fromkeys((each, json.dumps(each)[1:-1]))
+
+
+def _texts_in(text: str) -> Iterator[str]:
+    """The texts of a JSON document, as a registry's password in a pull secret is one."""
+    if not text.lstrip().startswith(("{", "[")):
+        return
+    try:
+        waiting: list[Any] = [json.loads(text)]
+    except (ValueError, RecursionError):
+        return
+    while waiting:
+        match waiting.pop():
+            case str(found):
+                yield found
+            case dict(found):
+                waiting += found.values()
+            case list(found):
+                waiting += found
 
 
 def is_placeholder(value: object) -> bool:

@@ -15,6 +15,7 @@ import msgspec
 from staleproof.core.history.resource_version import revision
 from staleproof.core.plan.nudge import MANAGER
 from staleproof.core.times import ANSWER_SECONDS
+from staleproof.drive.cluster.payloads import Payloads
 from staleproof.errors import SetupError
 
 JSON = dict[str, Any]
@@ -65,6 +66,7 @@ class Api:
 
     def __init__(self, session: aiohttp.ClientSession, server: str) -> None:
         self._session, self._server = session, server
+        self.payloads = Payloads()
         self._types: list[ResourceType] = []
 
     async def call(
@@ -77,6 +79,8 @@ class Api:
             SetupError: it could not be reached.
         """
         data = None if body is None else msgspec.json.encode(body)
+        if isinstance(body, Mapping) and "/secrets" in path:
+            self.payloads.learn(body)
         try:
             async with self._session.request(
                 method, self._server + path, data=data, params=query, headers={"Content-Type": content_type}
@@ -86,7 +90,9 @@ class Api:
             raise self._unreachable(err) from err
         document = _document(answer)
         if response.status >= 400:
-            raise ApiError.of({"message": answer[:300].decode(errors="replace"), **document, "code": response.status})
+            said = {"message": answer[:300].decode(errors="replace"), **document}
+            message = self.payloads.masked(str(said["message"]))  # a webhook may quote what it refuses
+            raise ApiError.of({**said, "message": message, "code": response.status})
         return document
 
     async def metrics(self) -> str:

@@ -26,6 +26,7 @@ Key = tuple[str, str, str]
 
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 _SAME_STORAGE = frozenset({"events.events.k8s.io"})  # the core group's events, a second time
+_SECRETS = "secrets"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # holds the payload once more
 _NOT_YET = frozenset({404, 429, 503, 504})  # 404: a new CustomResourceDefinition is in discovery a moment before it is served
 _LIST_ATTEMPTS = 100
@@ -63,6 +64,12 @@ class Truth:
             if resource in self._watched:
                 return
             await asyncio.sleep(RETRY_SECONDS)
+
+    def _readable(self, kind: ResourceType, item: JSON) -> JSON:
+        """The object as it is written down. What must not be is known from now on."""
+        if kind.name == _SECRETS:
+            self._api.payloads.learn(item)
+        return _readable(kind, item)
 
     @property
     def resources(self) -> list[str]:
@@ -133,7 +140,7 @@ class Truth:
         for key, item in found.items():
             known = self.objects.get(key)
             if first:
-                self.objects[key], self._managed[key] = _readable(kind, item), _managed(item)
+                self.objects[key], self._managed[key] = self._readable(kind, item), _managed(item)
             elif known is None or known["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:
                 self._take(kind, "MODIFIED" if known else "ADDED", item)
         return str(answer["metadata"]["resourceVersion"])
@@ -172,7 +179,7 @@ class Truth:
             self._news.notify_all()
 
     def _take(self, kind: ResourceType, what: str, item: JSON) -> None:
-        obj, key = _readable(kind, item), _key(kind, item)
+        obj, key = self._readable(kind, item), _key(kind, item)
         before, since = self._managed.get(key, frozenset()), _managed(item)
         if what == "DELETED":
             self._managed.pop(key, None)
@@ -227,7 +234,7 @@ def _readable(kind: ResourceType, item: JSON) -> JSON:
     """The object as it is written down."""
     meta = {key: value for key, value in item["metadata"].items() if key != "managedFields"}
     obj = {"apiVersion": kind.api_version, "kind": kind.kind, **item, "metadata": meta}
-    if kind.name == "secrets":
+    if kind.name == _SECRETS:
         digests = {key: hashlib.sha256(value.encode()).hexdigest() for key, value in (item.get("data") or {}).items()}
         obj["data"] = {key: f"sha256:{digest[:16]}" for key, digest in digests.items()}
         meta["annotations"] = {k: v for k, v in (meta.get("annotations") or {}).items() if k != _LAST_APPLIED}

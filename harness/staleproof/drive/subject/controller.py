@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from staleproof.core.plan.masking import reference_to
+from staleproof.core.plan.masking import SHORTEST, reference_to
 from staleproof.core.plan.plan import Subject
 from staleproof.core.times import GRACE_SECONDS
 from staleproof.drive.cluster.access import not_inherited
@@ -20,7 +20,6 @@ from staleproof.drive.process.process import Command, Process, run_process
 from staleproof.errors import SetupError
 
 KUBECONFIG = "{kubeconfig}"
-_SHORTEST_SECRET = 8
 
 
 def environment_of(
@@ -59,7 +58,7 @@ def words_of(subject: Subject) -> tuple[str, ...]:
 def secret_values(subject: Subject, environ: Mapping[str, str] = os.environ) -> list[str]:
     """Values of its variables that must not stay in logs. Shorter ones (`1`, `debug`) hide nothing and would tear up every line."""
     given = (environ.get(name, "") if value == reference_to(name) else value for name, value in subject.env.items())
-    return [value for value in given if len(value) >= _SHORTEST_SECRET]
+    return [value for value in given if len(value) >= SHORTEST]
 
 
 def _value(name: str, value: str, environ: Mapping[str, str]) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from staleproof import __version__
 from staleproof.core.declared import AnyDeclared, DeclaredHTTP, DeclaredS3
 from staleproof.core.operator.companion import ROOT_CA
 from staleproof.core.operator.webhooks import without_admission
@@ -32,6 +31,7 @@ from staleproof.drive.trial.event_bus import EventBus
 from staleproof.drive.trial.lives import Lives, title
 from staleproof.drive.trial.refusals import Refusals
 from staleproof.errors import SetupError, UsageError
+from staleproof.version import running_version
 
 if TYPE_CHECKING:
     from staleproof.drive.process.network import Network
@@ -231,7 +231,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         description = {
             "kubernetes": plane.version,
             "provider": plane.provider,
-            "staleproof": __version__,
+            "staleproof": running_version(),
             "controller": title(options.subject),
             "arch": platform.machine(),
             "wireFormat": "json",

@@ -204,7 +204,8 @@ class Lives:
     @property
     def secrets(self) -> list[str]:
         """What must not be written down."""
-        return [*self.plane.tokens.values(), *secret_values(self.subject), *self.external.secrets]
+        kept = [*self.external.secrets, *self.api.payloads.known]
+        return [*self.plane.tokens.values(), *secret_values(self.subject), *kept]
 
     async def _begin_life(self, source: Endpoint | None) -> None:
         """Start the controller and return once it has come to rest. SetupError when it does not come to that."""

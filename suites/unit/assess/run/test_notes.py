@@ -9,6 +9,7 @@ import pytest
 
 from staleproof.assess.run.notes import InconclusiveError, Note, Notes
 from staleproof.assess.run.queue import Came, Left
+from staleproof.assess.store.artefacts import suite_digest
 from staleproof.assess.store.crashes import crash_id
 from staleproof.assess.trial.result import Run
 from staleproof.checks.catalog import REQUIREMENTS
@@ -288,6 +289,39 @@ def test_the_reports_say_what_the_settings_say(tmp_path: Path) -> None:
     assert [each["name"] for each in report["trials"]] == ["001", "002"]
     copied = (tmp_path / "new" / "conformance.yaml").read_text()
     assert copied == (tmp_path / "conformance.yaml").read_text()
+
+
+def test_the_report_says_what_exactly_ran_and_what_was_not_to_be_run(tmp_path: Path) -> None:
+    made = notes(tmp_path, GOOD, profile="smoke", only=("abc",))
+    made.note(Note(deselected=("test_drawn[drawn]",)))
+    made.finish(OK)
+    report = json.loads((tmp_path / "report.json").read_bytes())
+    assert (report["profile"], report["suiteDigest"]) == ("smoke", suite_digest())
+    assert report["deselected"] == ["all plans but abc", "test_drawn[drawn]"]
+    assert {"python", "msgspec"} <= report["versions"].keys()
+
+
+def test_a_run_is_told_in_the_formats_that_were_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step"))
+    made = notes(tmp_path, BAD, report=("junit", "badge"), known=Baseline(findings=(Known(requirements=(REQUIREMENTS[0].slug,)),)))
+    made.finish(OK)
+    assert b'failures="0"' in (tmp_path / "junit.xml").read_bytes(), "what is known fails no suite"
+    assert (tmp_path / "badge.svg").is_file()
+    assert not (tmp_path / "results.sarif").exists()
+    assert made.lines == [f"report: {tmp_path / 'junit.xml'}", f"report: {tmp_path / 'badge.svg'}"]
+    assert (tmp_path / "step").read_text().startswith("### staleproof")
+
+
+def test_what_others_have_a_say_in_is_inert_in_a_report(tmp_path: Path) -> None:
+    made = notes(tmp_path, GOOD)
+    made.environment, made.reproduce = {"companions for \x1b[31m": "sample\u202egnp", "long": "x" * 1_000_000}, "pytest 'a\udcff'"
+    made.finish(OK)
+    text = (tmp_path / "report.json").read_text()
+    assert not {"\x1b", "\u202e", "\udcff"} & set(text)
+    report = json.loads(text)
+    assert report["environment"]["companions for \\x1b[31m"] == "sample\\u202egnp"
+    assert report["reproduce"] == "pytest 'a\\udcff'"
+    assert len(text) < 50_000
 
 
 def test_an_interrupted_run_is_reported_as_far_as_it_came(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +14,15 @@ import yaml
 from staleproof.assess.store.artefacts import suite_digest, trial_report, write
 from staleproof.assess.store.run_folder import HISTORY
 from staleproof.assess.trial.result import Result
+from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.history.entry import Committed
+from staleproof.core.history.history import decode
 from staleproof.report.conformance import SCHEMA
-from staleproof.report.model import Report, findings
+from staleproof.report.inert import inert
+from staleproof.report.model import Report, encode, findings
 
-from ...judged import result
+from ...judged import HISTORIES, result
 
 
 @pytest.fixture
@@ -64,7 +69,13 @@ def test_not_exercised_and_inconclusive_are_told_apart(innocent: Result, tmp_pat
 
 def test_both_reports_are_written(guilty: Result, tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "now"
-    report = Report(run_id="now", date="2026-01-01T00:00:00+00:00", reproduce="pytest", trials=(trial_report(guilty, folder),))
+    report = Report(
+        run_id="now",
+        date="2026-01-01T00:00:00+00:00",
+        reproduce="pytest",
+        suite_digest=suite_digest(),
+        trials=(trial_report(guilty, folder),),
+    )
     write(folder, report)
     told = msgspec.structs.replace(report, findings=tuple(findings(report.trials)))
     assert msgspec.json.decode((folder / "report.json").read_bytes(), type=Report) == told
@@ -87,3 +98,21 @@ def test_what_became_of_drawn_plans_is_written(guilty: Result, tmp_path: Path) -
     write(folder, Report(run_id="now", date="2026-01-01T00:00:00+00:00", reproduce="pytest", trials=(drawn,)))
     line = msgspec.json.decode((folder / "observations.jsonl").read_bytes())
     assert (line["status"], line["status_reason"]) == ("failed", "it creates pods on an old view of pods")
+
+
+@pytest.mark.parametrize("text", ["\x1b[31mred", "sample\u202egnp", "a\u200bb", "c\x00d", "x" * 1_000_000])
+def test_what_others_call_things_is_inert_in_a_report(text: str, tmp_path: Path) -> None:
+    """In the story of a pod of this name, and as an annotation of it."""
+    spelt = json.dumps(text)[1:-1].encode()
+    data = (HISTORIES / "naive-hidden-creates.jsonl").read_bytes().replace(b"sample-klst5", spelt)
+    found = decode(data)
+    for entry in found.entries:
+        if isinstance(entry, Committed):
+            entry.object["metadata"]["annotations"] = {text: text}
+    of = replace(result("naive-hidden-creates", tmp_path / "trials" / "001"), history=found, verdicts=judge(found))
+    told = trial_report(of, tmp_path)
+    written = encode(Report(run_id="now", date="", reproduce="", trials=(told,)))
+    assert any(inert(text, 100)[:8] in verdict.story for verdict in told.verdicts), "it is there to be read"
+    assert b"\\u001b" not in written
+    assert not {"\u202e", "\u200b", "\x00"} & set(written.decode())
+    assert len(written) < 300_000

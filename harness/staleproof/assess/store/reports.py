@@ -1,0 +1,79 @@
+"""The reports of a run folder: read again, and told in whatever formats are asked for."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from staleproof.assess.store.run_folder import HISTORY, read_history, write_whole
+from staleproof.core.history.history import History
+from staleproof.errors import UsageError
+from staleproof.report.baseline import Baseline
+from staleproof.report.formats import FORMATS
+from staleproof.report.formats.told import NOTHING, Told
+from staleproof.report.model import Report, TrialReport
+
+REPORT = "report.json"
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+def is_run(text: str) -> bool:
+    """Whether this is a run folder, or its report.json."""
+    named = Path(text)
+    return (named.parent if named.name == REPORT else named).joinpath(REPORT).is_file()
+
+
+def find_run(text: str) -> Path:
+    """The run folder that a person means: the folder, or its report.json. UsageError when there is none."""
+    named = Path(text)
+    folder = named.parent if named.name == REPORT else named
+    if not is_run(text):
+        raise UsageError(f"there is no {REPORT} in {folder}: name the folder of a run (the latest is .staleproof/latest)")
+    return folder
+
+
+def read_report(folder: Path) -> Report:
+    """The report of the run in this folder. UsageError when it cannot be read."""
+    path = folder / REPORT
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Report)
+    except OSError as err:
+        raise UsageError(f"cannot read {path}: {err.strerror or err}; name the folder of a run") from err
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise UsageError(f"{path}: {err}; it is not what a run of this version writes") from err
+
+
+def told(folder: Path, report: Report, *, baseline: Baseline = NOTHING, source: str = "") -> Told:
+    """What formats are made of, of the run in this folder."""
+
+    def history(trial: TrialReport) -> History | None:
+        try:
+            return read_history(folder / trial.folder / HISTORY)
+        except UsageError:  # it was not kept, or the report was moved away from it
+            return None
+
+    return Told(report=report, baseline=baseline, source=source, history=history)
+
+
+def add_step_summary(of: Told, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Add the summary to the one that a CI job shows, where the job says which file that is; why that failed, in words."""
+    path = environ.get(STEP_SUMMARY)
+    if not path:
+        return []
+    try:
+        with Path(path).open("ab") as file:
+            file.write(FORMATS["summary"].make(of))
+    except OSError as err:
+        return [
+            f"cannot add the summary to {STEP_SUMMARY}={path}: {err.strerror or err}; --staleproof-report=summary writes one, too"
+        ]
+    return []
+
+
+def write_formats(folder: Path, names: Iterable[str], of: Told) -> Iterator[Path]:
+    """Write the run in each of these formats into its folder, and yield the files. SetupError when one cannot be written."""
+    for name in names:
+        path = folder / FORMATS[name].file
+        write_whole(path, FORMATS[name].make(of))
+        yield path

@@ -1,0 +1,142 @@
+"""`staleproof report merge`, `verify` and `matrix`: what is done with ConformanceReports."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from staleproof.assess.run.exit_code import FAILED, PASSED, of_report
+from staleproof.assess.run.rerun import rerun
+from staleproof.assess.store.artefacts import suite_digest
+from staleproof.assess.store.evidence import evidence
+from staleproof.assess.store.merging import merge as merge_folders
+from staleproof.assess.store.reports import REPORT, told, write_formats
+from staleproof.assess.store.run_folder import write_whole
+from staleproof.cli.option import settings_of, takes
+from staleproof.core.wording import plural, some
+from staleproof.errors import UsageError
+from staleproof.report.conformance import ConformanceReport, conformance
+from staleproof.report.crosscheck import ConformanceError, decode, disagreements, problems
+from staleproof.report.inert import inert
+from staleproof.report.matrix import Column
+from staleproof.report.matrix import matrix as matrix_of
+from staleproof.report.merged import merged
+from staleproof.report.terminal import sentence
+from staleproof.settings import ARTEFACTS
+
+CONFORMANCE = "conformance.yaml"
+_MOST = 3
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True)
+@takes("report")
+def merge(runs: tuple[str, ...], **options: str) -> int:
+    """Make one run of RUNS, the folders of runs of parts of one list of plans (shards), as of one controller with the same options:
+    a new run folder with all their trials, and a report whose sums follow from these.
+
+    Exit code: that of a run.
+    """
+    folder, report = merge_folders(runs, ARTEFACTS)
+    written = write_formats(folder, settings_of(options).report, told(folder, report))
+    console = Console()
+    for path in (folder / REPORT, folder / CONFORMANCE, *written):
+        console.print(str(path), highlight=False, markup=False, soft_wrap=True)
+    console.print(f"{plural(len(runs), 'run')}: {sentence(report)}", highlight=False, markup=False, soft_wrap=True)
+    return of_report(report)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--run", "folder", type=click.Path(path_type=Path), help="The run folder with its histories; default: that of FILE.")
+@click.option("--rerun", "again", is_flag=True, help="Do the run again, by the command in FILE, here: read it first.")
+@click.option("--yes", is_flag=True, help="With --rerun: do not ask.")
+def verify(file: Path, folder: Path | None, *, again: bool, yes: bool) -> int:
+    """Check FILE, a conformance.yaml: whether its sums follow from its trials; whether the histories in the run folder are those
+    that it has the digests of, and show what it says when they are judged again; and, with --rerun, whether doing the run again
+    gives the same result of each requirement, and the same findings.
+
+    Exit code 0: it is right, as far as could be checked. 1: it is not. 4: it is no such report. 11: it could not be done again.
+    """
+    document = _read(file)
+    wrong = list(problems(document))
+    _say(f"sums: {'they follow from' if not wrong else 'they do not follow from'} {plural(len(document.trials), 'trial')}")
+    where, is_ours = folder or file.parent, document.metadata.tool.suite_digest == suite_digest()
+    if (where / REPORT).is_file():
+        found = evidence(where, document, judges=is_ours)
+        wrong += found.wrong
+        lacking = f"; {len(found.missing)} are not there: {some(found.missing, _MOST)}" if found.missing else ""
+        _say(f"histories: {found.sound} of {len(document.trials)} are those that the report has the digests of{lacking}")
+    elif folder is not None:
+        raise UsageError(f"there is no {REPORT} in {folder}: name the folder of the run that made {file}")
+    else:
+        _say(f"histories: not checked, because there is no run folder beside {file}; name it with --run")
+    if not is_ours:
+        version = document.metadata.tool.version or "?"
+        _say(f"suite: another than this one, of staleproof {version}; use that to judge it, or to do it again")
+    if again:
+        wrong += _again(document, yes=yes)
+    for each in wrong:
+        click.secho(inert(f"  {each}"), fg="red")
+    mistakes = plural(len(wrong), "mistake")
+    _say(f"{file}: {f'{mistakes} found' if wrong else 'right, as far as could be checked'}")
+    return FAILED if wrong else PASSED
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--output", type=click.Path(path_type=Path), help="The file to write; default: it is printed.")
+def matrix(files: tuple[Path, ...], output: Path | None) -> int:
+    """Show FILES, several conformance.yaml or folders of them, side by side as Markdown tables, a column for each."""
+    columns = [Column(_read(path), _link(path, output)) for path in _every(files)]
+    data = matrix_of(columns)
+    if output is None:
+        click.echo(data, nl=False)
+    else:
+        write_whole(output, data.encode())
+        click.echo(f"{output}: {plural(len(columns), 'report')}")
+    return PASSED
+
+
+def _again(document: ConformanceReport, *, yes: bool) -> Iterator[str]:
+    """Where the run does not agree with the report when it is done again."""
+    commands = [run.reproduce for run in document.runs or ()] or [document.reproduce]
+    for command in commands:
+        _say(f"again: {command}")
+    if not yes:
+        click.confirm("Run this here?", abort=True)
+    with tempfile.TemporaryDirectory(prefix="staleproof-verify-") as artefacts:
+        reports = [rerun(command, Path(artefacts) / str(number), ARTEFACTS) for number, command in enumerate(commands, 1)]
+    report = reports[0] if len(reports) == 1 else merged(reports)[0]
+    differing = list(disagreements(document, conformance(report)))
+    _say(f"again: it {'does not agree' if differing else 'agrees'}; {sentence(report)}")
+    yield from differing
+
+
+def _say(text: str) -> None:
+    """A line, whatever a report from elsewhere has in it."""
+    click.echo(inert(text, None))
+
+
+def _read(path: Path) -> ConformanceReport:
+    """UsageError when it cannot be read, or is no such report."""
+    try:
+        return decode(path.read_bytes())
+    except ConformanceError as err:
+        raise UsageError(inert(f"{path}: {err}")) from err
+    except OSError as err:
+        raise UsageError(f"cannot read {path}: {err.strerror or err}; name a {CONFORMANCE}") from err
+
+
+def _every(files: Sequence[Path]) -> Iterator[Path]:
+    for path in files:
+        yield from sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+
+
+def _link(path: Path, output: Path | None) -> str:
+    """How a page at this place leads to the file; empty where that is not known."""
+    beside = output.parent.resolve() if output is not None else Path.cwd()
+    found = path.resolve()
+    return found.relative_to(beside).as_posix() if found.is_relative_to(beside) else ""

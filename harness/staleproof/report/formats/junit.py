@@ -1,0 +1,96 @@
+"""JUnit XML as Jenkins' schema has it: a suite for each trial, with properties; a case for each requirement that it tested.
+
+A finding that is not scored, or is known, is skipped, as what is inconclusive is: they fail no run.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from staleproof.checks.verdict import rank
+from staleproof.report.formats.told import Told
+from staleproof.report.inert import in_one_line, inert
+from staleproof.report.model import LeftOut, RequirementVerdict, TrialReport
+
+_PACKAGE = "staleproof"
+_SKIPPED = {"known": "known, and in the baseline", "not scored": "not scored", "inconclusive": "inconclusive"}
+
+
+def junit(told: Told) -> bytes:
+    """The file."""
+    report = told.report
+    suites = [_suite(trial, told) for trial in report.trials] + [_left_out(plan) for plan in report.left_out]
+    totals = {name: str(sum(int(suite.attrib[name]) for suite in suites)) for name in ("tests", "failures", "errors")}
+    about = {"name": _PACKAGE, "time": _seconds(sum(trial.seconds for trial in report.trials))}
+    root = ElementTree.Element("testsuites", about | totals)
+    root.extend(suites)
+    ElementTree.indent(root)
+    return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _suite(trial: TrialReport, told: Told) -> ElementTree.Element:
+    verdicts = [verdict for verdict in trial.verdicts if verdict.exercised]
+    count = Counter(told.standing(trial, verdict) for verdict in verdicts)
+    suite = ElementTree.Element(
+        "testsuite",
+        name=in_one_line(f"{trial.name} {trial.title or trial.scenario}"),
+        tests=str(len(verdicts)),
+        failures=str(count["failed"]),
+        errors="0",
+        skipped=str(sum(standing in _SKIPPED for standing in count.elements())),
+        time=_seconds(trial.seconds),
+        timestamp=told.report.date,
+        package=f"{_PACKAGE}.{trial.scenario}",
+    )
+    properties = ElementTree.SubElement(suite, "properties")
+    for name, value in _properties(trial, told):
+        ElementTree.SubElement(properties, "property", name=name, value=in_one_line(value))
+    suite.extend(_case(trial, verdict, told) for verdict in verdicts)
+    return suite
+
+
+def _properties(trial: TrialReport, told: Told) -> Iterator[tuple[str, str]]:
+    """Those that have a value: the requirements that are violated, and how badly, are of what counts."""
+    failed = sorted((each for each in trial.verdicts if each.result == "failed"), key=lambda each: rank(each.severity))
+    again, runs = trial.reproduced
+    yield from (
+        (name, value)
+        for name, value in {
+            "slug": ", ".join(each.requirement for each in failed),
+            "severity": failed[0].severity if failed else "",
+            "cause": failed[0].cause if failed else "",
+            "scenario": trial.scenario,
+            "plan": trial.plan,
+            "plan.file": f"{trial.folder}/plan.json",
+            "seed": told.report.seed,
+            "reproduced": f"{again}/{runs}" if runs else "",
+            "reproduction": f"staleproof replay {trial.crash or trial.name}",
+            "hostile": trial.hostile,
+            "evidence": f"sha256:{trial.evidence}",
+        }.items()
+        if value
+    )
+
+
+def _case(trial: TrialReport, verdict: RequirementVerdict, told: Told) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", name=verdict.requirement, classname=f"{_PACKAGE}.{trial.scenario}.{trial.name}")
+    standing, headline = told.standing(trial, verdict), in_one_line(verdict.headline)
+    if standing == "failed":
+        failure = ElementTree.SubElement(case, "failure", type=verdict.requirement, message=headline)
+        failure.text = inert(f"{verdict.story}\n\nagain: staleproof replay {trial.crash or trial.name}")
+    elif standing in _SKIPPED:
+        ElementTree.SubElement(case, "skipped", message=f"{_SKIPPED[standing]}: {headline}")
+    return case
+
+
+def _left_out(plan: LeftOut) -> ElementTree.Element:
+    """A plan that was not run."""
+    name = in_one_line(plan.title or plan.scenario)
+    suite = ElementTree.Element("testsuite", name=name, tests="1", failures="0", errors="0", skipped="1", time="0.000")
+    case = ElementTree.SubElement(suite, "testcase", name=name, classname=f"{_PACKAGE}.{plan.scenario}")
+    ElementTree.SubElement(case, "skipped", message=in_one_line(f"left out: {plan.why or 'there was no time for it'}"))
+    return suite
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f}"

@@ -1,0 +1,154 @@
+"""Markdown for the step summary of a CI job: what to think of the run, its findings, what was not passed.
+
+Texts of others stand in code, where Markdown and HTML mean nothing. A summary that is too long is not shown at all, so the last
+stories give way.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
+from staleproof.checks.verdict import Outcome
+from staleproof.core.wording import plural, some
+from staleproof.report.coverage import missed
+from staleproof.report.formats.told import Told, again
+from staleproof.report.markdown import block, code
+from staleproof.report.model import FindingReport, overall, reason, tried
+from staleproof.report.terminal import sentence
+
+MOST_BYTES = 900_000
+"""GitHub drops a summary of more than 1 MiB; other texts may come before or after ours."""
+_MARKS = {
+    Outcome.FAIL: ("❌", "failed"),
+    Outcome.INCONCLUSIVE: ("❔", "inconclusive"),
+    Outcome.PASS: ("✅", "passed"),
+    Outcome.NOT_EXERCISED: ("💤", "not exercised"),
+}
+_UNSCORED = ("🔶", "failed and not scored")
+_IN_A_CELL, _MOST_NAMES, _MOST_UNSCORED = 300, 5, 10
+
+
+def summary(told: Told) -> bytes:
+    """The file."""
+    parts = [*_head(told), *_requirements(told), *_untried(told), *_unscored(told), *_end(told)]
+    data = "".join(f"{part}\n" for part in parts).encode()
+    found, size = told.findings, len(data)
+    stories: list[str] = []
+    for number, finding in enumerate(found, 1):
+        story = f"{_story(finding, told)}\n"
+        size += len(story.encode())
+        if size > MOST_BYTES:
+            left = plural(len(found) - number + 1, "finding")
+            stories.append(f"_The stories of {left} are left out here, for their length; report.json has them._\n")
+            break
+        stories.append(story)
+    return data + "".join(stories).encode()
+
+
+def _head(told: Told) -> Iterator[str]:
+    yield "### staleproof"
+    yield ""
+    yield f"**{code(sentence(told.report))}**"
+    yield ""
+    if not told.findings:
+        return
+    yield "| | what it does | requirements | what was found | again |"
+    yield "|---|---|---|---|---|"
+    for finding in told.findings:
+        mark = "known" if told.is_known(finding) else "**new**"
+        cells = (
+            finding.severity or "failed",
+            ", ".join(map(_code, finding.requirements)),
+            f"in {plural(len(finding.trials), 'plan')}: {_code(finding.cause or finding.headline)}",
+            _code(again(finding)),
+        )
+        yield f"| {mark} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _requirements(told: Told) -> Iterator[str]:
+    report, joined = told.report, overall(told.report)
+    marks = {slug: _mark(slug, outcome) for slug, outcome in joined.items()}
+    counts = Counter(word for _, word in marks.values())
+    said = ", ".join(f"{counts[word]} {word}" for _, word in (*_MARKS.values(), _UNSCORED) if counts[word])
+    yield f"<details><summary>{plural(len(REQUIREMENTS), 'requirement')}: {said}</summary>"
+    yield ""
+    yield "| | requirement | level | tried | why |"
+    yield "|---|---|---|---|---|"
+    for slug, outcome in joined.items():
+        why = reason(slug, report.trials, outcome) if outcome is not Outcome.PASS else ""
+        aimed = tried(slug, report)
+        cells = (_code(slug), BY_SLUG[slug].level, f"{aimed.exercised} of {aimed.plans}", f"because {_code(why)}" if why else "")
+        yield f"| {marks[slug][0]} | {' | '.join(cells)} |"
+    yield ""
+    yield "</details>"
+    yield ""
+
+
+def _mark(slug: str, outcome: Outcome) -> tuple[str, str]:
+    return _UNSCORED if outcome is Outcome.FAIL and not is_scored(slug) else _MARKS[outcome]
+
+
+def _untried(told: Told) -> Iterator[str]:
+    report = told.report
+    lines = [
+        f"{_code(each.slug)} was not put to the test: {_code(each.why)}; {_code(each.option)} may do it" for each in missed(report)
+    ]
+    if report.partial:
+        lines.append("the run was interrupted, and only what was finished is told")
+    if late := [plan for plan in report.left_out if not plan.why]:
+        names = list(dict.fromkeys(plan.scenario for plan in late))
+        lines.append(f"{plural(len(late), 'plan')} left out for want of time, of {_code(some(names, _MOST_NAMES))}")
+    lines += [f"left out: {_code(plan.title or plan.scenario)}, because {_code(plan.why)}" for plan in report.left_out if plan.why]
+    if lines:
+        yield "Not tried:"
+        yield ""
+        yield from (f"- {line}" for line in lines)
+        yield ""
+
+
+def _unscored(told: Told) -> Iterator[str]:
+    found = list(told.unscored())
+    if found:
+        yield "Found, and not scored:"
+        yield ""
+        for trial, verdict in found[:_MOST_UNSCORED]:
+            under = f" under {_code(trial.hostile)}, which no API server does" if trial.hostile else ""
+            yield f"- {_code(verdict.requirement)} in {_code(trial.name)}{under}: {_code(verdict.headline)}"
+        if len(found) > _MOST_UNSCORED:
+            yield f"- and {len(found) - _MOST_UNSCORED} more"
+        yield ""
+
+
+def _end(told: Told) -> Iterator[str]:
+    report = told.report
+    where = {name: report.environment.get(name, "") for name in ("kubernetes", "staleproof", "controller")}
+    yield ", ".join(f"{name} {_code(value)}" for name, value in where.items() if value) or "where it ran is not known"
+    yield ""
+    yield "The run again:"
+    yield ""
+    yield block(report.reproduce)
+    yield ""
+
+
+def _story(finding: FindingReport, told: Told) -> str:
+    """One finding, in a part that opens on demand."""
+    slug = finding.requirements[0]
+    known = BY_SLUG.get(slug)
+    lines = [
+        f"<details><summary>{finding.severity or 'failed'}: {slug if known else 'a requirement of another version'}</summary>",
+        "",
+        *([known.must, ""] if known else []),
+        block(told.story(finding) or finding.headline),
+        "",
+        *([f"Remedy: {known.remedy}", ""] if known else []),
+        f"Again: {_code(again(finding))}",
+        "",
+        "</details>",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _code(text: str) -> str:
+    return code(text, _IN_A_CELL)

@@ -10,12 +10,14 @@ from rich.text import Text
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.story.why import Section
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.report.ending import screen, summed_up
 from staleproof.report.model import Report
-from staleproof.report.terminal import sentence, table
+from staleproof.report.terminal import sentence
 
 if TYPE_CHECKING:  # `staleproof check` does not wait for the imports of what runs trials
     from staleproof.assess.run.notes import Notes
 
+_NARROWEST = 80
 _MARKS = {
     Outcome.PASS: ("✓", "green"),
     Outcome.FAIL: ("✗", "bold red"),
@@ -85,9 +87,13 @@ def concluded(notes: "Notes", console: Console, *, in_words: bool = True) -> Ite
                 console.print(sentence(notes.report), highlight=False, markup=False, soft_wrap=True)
 
 
+def show_screen(report: Report, notes: "Notes", console: Console) -> None:
+    """What came of a run, on one screen."""
+    for line in screen(summed_up(report), max(console.width, _NARROWEST), more=f"{notes.folder / 'report.json'}"):
+        console.print(line, highlight=False, soft_wrap=True)
+
+
 def _show_report(report: Report, notes: "Notes", console: Console) -> None:
-    console.print(table(report))
-    for crash in dict.fromkeys(trial.crash for trial in notes.trials if trial.crash):
-        console.print(f"reproduce with: staleproof replay {crash}", highlight=False)
+    show_screen(report, notes, console)
     for line in notes.known:
         console.print(line, highlight=False, soft_wrap=True)

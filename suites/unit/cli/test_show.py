@@ -95,7 +95,7 @@ def test_the_report_and_how_to_see_it_again(tmp_path: Path) -> None:
     assert shlex.split(report["reproduce"]) == ["staleproof", "run", str(found.folder / "plan.json")]
     assert (made.folder / "conformance.yaml").is_file()
     shown = out.getvalue()
-    assert f"reproduce with: staleproof replay {crash}\n" in shown
+    assert f"    again: staleproof replay {crash}\n" in shown
     *_, folder, last = shown.splitlines()
     assert folder == f"run folder: {made.folder}"
     assert last.startswith("failed: no-duplicate-create violated; ")

@@ -109,5 +109,6 @@ class WantedRuns:
         run = runs[wanted.number]
         if run.key != key:
             return False
-        self._worker.shared.once(key, run.make, acquired_now)
+        with self._worker.doing("confirming", f"for another worker: {plan.title}"):
+            self._worker.shared.once(key, run.make, acquired_now)
         return True

@@ -62,12 +62,14 @@ _REPLAYED = {
     "fixed": (0, "[green]FIXED[/]: it passes now"),
 }
 """The exit code of each outcome of a replay, and what is printed; of several the first in this order wins."""
+_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="At the end print the whole table, and not one screen alone.")
 
 
 @click.command()
 @click.argument("plans", nargs=-1)
 @takes(*SUBJECT, *_PLANS)
-def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click's
+@_VERBOSE
+def run(plans: tuple[str, ...], *, verbose: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLANS, or the canonical plans for each sample. A plan is a plan.json, the folder of a trial, its name in the latest
     run, an exported trial, or the id of a finding.
 
@@ -89,7 +91,7 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
     folder = new_run_folder(settings.dir)
     ends = end_of(RunFolder(folder), settings.minutes, began=began)
     notes = Notes(folder=folder, settings=settings, baseline=baseline)
-    with concluded(notes, console), watched(notes, replace(given, ends=ends), console) as (session, display):
+    with concluded(notes, console, verbose=verbose), watched(notes, replace(given, ends=ends), console) as (session, display):
         _run_all(_Runs(session, notes, console, display), named, samples, selection)
     return notes.exit_code
 
@@ -97,7 +99,8 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
 @click.command()
 @click.argument("plan")
 @takes(*SUBJECT, "before", "patience")
-def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
+@_VERBOSE
+def replay(plan: str, *, verbose: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLAN again: a plan.json, the folder of a trial, its name in the latest run, an exported trial, a crash file or the id of
     a finding, or a folder of such files, one after the other.
 
@@ -110,7 +113,7 @@ def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
     plans = [each.plan for each in found]
     given = options_for(settings, plans, samples_of(settings, plans, called))
     notes = Notes(folder=new_run_folder(settings.dir), settings=settings, replayed={each.path for each in found})
-    with concluded(notes, console), watched(notes, given, console) as (session, display):
+    with concluded(notes, console, verbose=verbose), watched(notes, given, console) as (session, display):
         runs = _Runs(session, notes, console, display, total=len(found))
         outcomes = [_replayed(runs, each) for each in found]
     return max((_REPLAYED[each][0] for each in outcomes), key=[code for code, _ in reversed(_REPLAYED.values())].index)

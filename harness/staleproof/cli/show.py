@@ -12,7 +12,7 @@ from staleproof.checks.story.why import Section
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.report.ending import screen, summed_up
 from staleproof.report.model import Report
-from staleproof.report.terminal import sentence
+from staleproof.report.terminal import sentence, table
 
 if TYPE_CHECKING:  # `staleproof check` does not wait for the imports of what runs trials
     from staleproof.assess.run.notes import Notes
@@ -66,9 +66,10 @@ def show_story(console: Console, story: Story) -> None:
 
 
 @contextmanager
-def concluded(notes: "Notes", console: Console, *, in_words: bool = True) -> Iterator[None]:
+def concluded(notes: "Notes", console: Console, *, in_words: bool = True, verbose: bool = False) -> Iterator[None]:
     """However the block ends, what was finished is reported, and where it is; the last line says what to think of it. Unless it
-    ends by itself, the report is a partial one; when it is interrupted, there is one even of nothing."""
+    ends by itself, the report is a partial one; when it is interrupted, there is one even of nothing. `verbose`: all of it is
+    printed."""
     is_over = is_due = False
     try:
         yield
@@ -80,7 +81,7 @@ def concluded(notes: "Notes", console: Console, *, in_words: bool = True) -> Ite
         try:
             notes.finish(is_due=is_due, is_partial=not is_over)
             if notes.report is not None and in_words:
-                _show_report(notes.report, notes, console)
+                _show_report(notes.report, notes, console, verbose=verbose)
         finally:
             console.print(f"run folder: {notes.folder}", highlight=False, soft_wrap=True)
             if notes.report is not None and in_words:
@@ -93,7 +94,9 @@ def show_screen(report: Report, notes: "Notes", console: Console) -> None:
         console.print(line, highlight=False, soft_wrap=True)
 
 
-def _show_report(report: Report, notes: "Notes", console: Console) -> None:
+def _show_report(report: Report, notes: "Notes", console: Console, *, verbose: bool) -> None:
+    if verbose:
+        console.print(table(report), "")
     show_screen(report, notes, console)
     for line in notes.known:
         console.print(line, highlight=False, soft_wrap=True)

@@ -77,7 +77,7 @@ class Watching:
         counted as nothing is not shown at the end either."""
         plan = plan_of(report)
         if plan is not None:
-            return f"plans {plan['verdict']}", "", ""
+            return ("with findings" if plan["verdict"] == "failed" else str(plan["verdict"])), "", ""
         if report.when != "call" and not report.skipped:
             return ("error", "", "ERROR") if report.failed else ("", "", "")
         is_told = not report.failed or FAILED_PLANS in dict(report.user_properties)

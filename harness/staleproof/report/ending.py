@@ -145,7 +145,7 @@ def _lines(ending: Ending, width: int, room: _Room, more: str) -> Iterator[Text]
     yield from _names(Outcome.PASS, "passed", ending.passed, width, room)
     yield from _names(Outcome.NOT_EXERCISED, "not exercised", ending.untried, width, room, ending.option)
     for style, texts in (("yellow", ending.apart), ("yellow", ending.warnings), ("yellow", ending.left_out)):
-        yield from _some(texts, style, width, room.rest, more)
+        yield from _some(texts, style, width, room, more)
     yield from _wrapped(Text(ending.time, style="dim"), width, 1 if room.is_close else 2, indent=0)
 
 
@@ -190,11 +190,12 @@ def _names(outcome: Outcome, word: str, slugs: Sequence[str], width: int, room: 
         yield _cut(Text(f"  {option}", style="dim"), width)
 
 
-def _some(texts: Sequence[str], style: str, width: int, most: int, more: str) -> Iterator[Text]:
-    """A line for each of the first; the last of these says how many there are besides."""
+def _some(texts: Sequence[str], style: str, width: int, room: _Room, more: str) -> Iterator[Text]:
+    """As many as there is room for, and how many there are besides."""
+    most = room.rest
     shown = texts if len(texts) <= most else texts[: most - 1]
     for text in shown:
-        yield _cut(Text(text, style=style), width)
+        yield from _wrapped(Text(text, style=style), width, 2 if room.full else 1, indent=0)
     if left := texts[len(shown) :]:
         first = f"{left[0]} (and {len(left) - 1} more: {more})" if not shown and len(left) > 1 else ""
         yield _cut(Text(first or f"and {len(left)} more: see {more}", style=style), width)
@@ -304,7 +305,7 @@ def _warnings(report: Report) -> Iterator[str]:
         if name in said:
             yield f"{told}: {said[name]}"
     if masked := said.get("placeholders"):
-        yield f"a placeholder stood for the payload of {masked}; give it with --staleproof-before (or --before)"
+        yield f"{masked}: the payload is not written down; give it again with --staleproof-before (or --before)"
     yield from not_allowed(report.refused)
 
 

@@ -49,14 +49,11 @@ def run(pytester: pytest.Pytester, suite: str = SUITE, *, names: bool = False, c
 def test_plans_are_counted_and_tests_are_not_shown(pytester: pytest.Pytester) -> None:
     shown = run(pytester)
     assert shown.ret == pytest.ExitCode.TESTS_FAILED
-    assert (
-        shown.parseoutcomes() == {"passed": 1, "inconclusive": 1, "failed": 1, "plans": 1} or "plans failed" in shown.outlines[-1]
-    )
     text = "\n".join(shown.outlines)
     for noise in ("FAILURES", "short test summary", "4th pod", "test_fails", "[100%]"):
         assert noise not in text
-    assert "1 plans passed" in shown.outlines[-1]
-    assert "1 plans failed" in shown.outlines[-1]
+    for counted in ("1 passed", "1 inconclusive", "1 with findings"):
+        assert counted in shown.outlines[-1]
 
 
 def test_each_plan_is_named_as_it_ends_when_that_is_asked_for(pytester: pytest.Pytester) -> None:
@@ -80,9 +77,8 @@ def test_an_error_is_shown_as_pytest_shows_it(pytester: pytest.Pytester) -> None
 
 
 def test_where_tests_are_no_families_they_are_counted(pytester: pytest.Pytester) -> None:
-    shown = run(pytester, counts_plans=False)
-    assert "1 passed" in shown.outlines[-1]
-    assert "1 skipped" in shown.outlines[-1]
+    shown = run(pytester, "def test_replay(): pass", counts_plans=False)
+    assert shown.parseoutcomes() == {"passed": 1}
 
 
 @pytest.mark.parametrize(("given", "watched"), [((), True), (("-v",), True), (("-vv",), False), (("--staleproof-dry-run",), False)])

@@ -113,12 +113,12 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     if not _has_subject(config):
         return []
     profile = profile_of(config)
-    return [
-        f"staleproof: {', '.join(header(config))}",
-        _seed_in_words(config),
+    wanted = (
         f"staleproof: for exit code 0, a run of profile {profile.name} has to exercise, as far as the controller gives plans an "
-        f"occasion: {', '.join(profile.wanted)}",
-    ]
+        f"occasion: {', '.join(profile.wanted)}"
+    )
+    is_verbose = config.stash.get(VERBOSITY, config.option.verbose) > 0
+    return [f"staleproof: {', '.join(header(config))}", _seed_in_words(config), *([wanted] if is_verbose else [])]
 
 
 def _seed_in_words(config: pytest.Config) -> str:
@@ -216,6 +216,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if notes is not None and call.excinfo is not None:
         from staleproof.plugin.outcome import add_error
 
+        if str(call.excinfo.value).startswith("staleproof: "):
+            report.longrepr = str(call.excinfo.value)  # which says it all; pytest would add what it came from, in the same words
         ours = item.path.parent == _bundled_suite()
         add_error(notes, call.excinfo.value, ours=ours)
         if ours and call.when == "setup" and notes.has_trouble:

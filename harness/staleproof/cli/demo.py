@@ -48,7 +48,7 @@ def demo() -> int:
     began = time.monotonic()
     crd, sample = _manifest("widget-crd.yaml"), _manifest("widget-sample.yaml")
     plan = _plan(crd, sample)
-    console.print(f"[bold]The plan[/]: {THE_PLAN}\n", soft_wrap=True)
+    console.print(f"[bold]The plan[/]: {THE_PLAN}\n", highlight=False, soft_wrap=not console.is_terminal)
     as_expected, settings = True, Settings()
     options = SessionOptions(subject=_subject(CONTROLLERS[0][0]), manifests=(crd,), root=settings.dir)
     notes = Notes(folder=new_run_folder(settings.dir), settings=settings, reproduce="staleproof demo")

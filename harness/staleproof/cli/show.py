@@ -52,17 +52,27 @@ def show_why(console: Console, sections: Sequence[Section]) -> None:
 
 def show_story(console: Console, story: Story) -> None:
     """Heading, if it is not about conformance; headline, cause, lines, what it was compared with, remedy. Nothing is wrapped, so it
-    can be copied."""
+    can be copied; on a terminal, what is wider goes on below its own beginning."""
     if story.heading:
-        console.print(Text(f"    {story.heading}", style="yellow"), soft_wrap=True)
-    console.print(Text(f"    {story.headline}", style="bold"), soft_wrap=True)
+        _put(console, 4, Text(story.heading, style="yellow"))
+    _put(console, 4, Text(story.headline, style="bold"))
     if story.summary:
-        console.print(Text(f"      {story.summary}", style="red"), soft_wrap=True)
+        _put(console, 6, Text(story.summary, style="red"))
     for at, line in story.lines:
-        console.print(Text(f"      {at:7.3f} s  {line}"), soft_wrap=True)
+        _put(console, 6, Text(f"{at:7.3f} s  {line}"), hangs=11)
     if story.compared:
-        console.print(Text(f"      compared with runs: {story.compared}", style="dim"), soft_wrap=True)
-    console.print(Text(f"      remedy: {story.remedy}", style="cyan"), soft_wrap=True)
+        _put(console, 6, Text(f"compared with runs: {story.compared}", style="dim"))
+    _put(console, 6, Text(f"remedy: {story.remedy}", style="cyan"))
+
+
+def _put(console: Console, indent: int, text: Text, *, hangs: int = 0) -> None:
+    """Write a line so far from the left; what it goes on with stands a little farther, as it `hangs`."""
+    width = console.width - indent
+    first = text.wrap(console, width)[0] if console.is_terminal and text.cell_len > width else text
+    rest = text[len(first.plain) :]
+    console.print(Text(" " * indent) + first, soft_wrap=True)
+    for line in rest.wrap(console, width - hangs) if rest.plain.strip() else ():
+        console.print(Text(" " * (indent + hangs)) + line, soft_wrap=True)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """How far a run is, as its notes tell while it is on."""
 
 import math
+import threading
 from collections.abc import Iterable, Sequence
 
 from staleproof.assess.run.doing import Doing
@@ -18,9 +19,10 @@ _TELLING = ("shrinking", "confirming", "building", "trial", "references", "learn
 
 
 class Watched:
-    """What was noted so far, by all workers; the name of the only one is empty."""
+    """What was noted so far, by all workers; the name of the only one is empty. One thread may take notes while another asks."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._doing: dict[str, Doing] = {}
         self._ahead: dict[str, float] = {}
         self._took: dict[str, float] = {}
@@ -30,6 +32,10 @@ class Watched:
 
     def take(self, worker: str, note: Note) -> None:
         """Take a note of this worker."""
+        with self._lock:
+            self._take(worker, note)
+
+    def _take(self, worker: str, note: Note) -> None:
         if note.doing is not None:
             self._doing[worker] = note.doing
         self._ahead |= note.ahead
@@ -41,6 +47,10 @@ class Watched:
 
     def standing(self, seconds: float, budget: float = math.inf) -> Standing:
         """How far the run is, so many seconds after its beginning, if it has `budget` seconds left at most."""
+        with self._lock:
+            return self._standing(seconds, budget)
+
+    def _standing(self, seconds: float, budget: float) -> Standing:
         over = len(self._took) + self._dropped
         at_work = sorted((each for each in self._doing.values() if each.phase != "waiting"), key=_telling)
         return Standing(

@@ -132,6 +132,7 @@ class Worker:
     def __exit__(self, *exc: object) -> None:
         self._tell(Doing("stopping"))
         self._background.__exit__(*exc)
+        self._tell(Doing())
 
     @contextlib.contextmanager
     def doing(self, phase: Phase, what: str = "") -> Iterator[None]:

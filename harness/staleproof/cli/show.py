@@ -100,7 +100,7 @@ def concluded(notes: "Notes", console: Console, *, in_words: bool = True, verbos
 
 def show_screen(report: Report, notes: "Notes", console: Console) -> None:
     """What came of a run, on one screen."""
-    for line in screen(summed_up(report), max(console.width, _NARROWEST), more=f"{notes.folder / 'report.json'}"):
+    for line in screen(summed_up(report), max(console.width, _NARROWEST), more=str(notes.told_in)):
         console.print(line, highlight=False, soft_wrap=True)
 
 

@@ -76,7 +76,7 @@ def show_so_far(config: pytest.Config) -> None:
     terminal.write_line(f"staleproof: {STOPPING}", yellow=True)
     if report.trials:
         terminal.write_line("staleproof: what was finished by then:")
-        _show_screen(report, terminal, notes.folder)
+        _show_screen(report, terminal, notes)
 
 
 def summarize(notes: Notes, terminal: pytest.TerminalReporter) -> None:
@@ -91,21 +91,22 @@ def summarize(notes: Notes, terminal: pytest.TerminalReporter) -> None:
 
 
 def _show_report(report: Report, notes: Notes, terminal: pytest.TerminalReporter) -> None:
-    if terminal.config.stash.get(VERBOSITY, terminal.config.option.verbose) > 0:
+    is_verbose = terminal.config.stash.get(VERBOSITY, terminal.config.option.verbose) > 0
+    if is_verbose:
         _print(terminal, table(report))
     shown = terminal.config.stash.get(_SHOWN, None)
     if shown is None or len(shown.trials) < len(report.trials):
-        _show_screen(report, terminal, notes.folder)
+        _show_screen(report, terminal, notes)
     if shown is not None:
         terminal.write_line("staleproof: all that the run had started is stopped", yellow=True)
-    terminal.write_line(f"run folder: {notes.folder} (pytest -v prints all of it)")
+    terminal.write_line(f"run folder: {notes.folder}{'' if is_verbose else ' (pytest -v prints all of it)'}")
     for line in notes.known:
         terminal.write_line(f"staleproof: {line}")
 
 
-def _show_screen(report: Report, terminal: pytest.TerminalReporter, folder: Path) -> None:
+def _show_screen(report: Report, terminal: pytest.TerminalReporter, notes: Notes) -> None:
     width = _width(terminal)
-    _print(terminal, *screen(summed_up(report), width, more=f"{folder / 'report.json'}"))
+    _print(terminal, *screen(summed_up(report), width, more=str(notes.told_in)))
 
 
 def _print(terminal: pytest.TerminalReporter, *shown: RenderableType) -> None:

@@ -247,6 +247,12 @@ class Notes:
         self.note(Note(doing=doing))
 
     @property
+    def told_in(self) -> Path:
+        """Where all of it can be read once the run is over; a page for people, if there is one."""
+        page = self.folder / "report.html"
+        return page if page.is_file() else self.folder / "report.json"
+
+    @property
     def has_trouble(self) -> bool:
         """Whether something went wrong that is no finding and no doubt: input, surroundings, or staleproof itself."""
         return any(self.problems[code] for code in TROUBLE)

@@ -273,6 +273,8 @@ def _option(report: Report) -> str:
     if any(not plan.why for plan in report.left_out) and report.minutes is not None:
         return f"{more_minutes(report)} would reach most of them"
     aimed = sum(tried(slug, report).plans > 0 for slug, joined in overall(report).items() if joined is Outcome.NOT_EXERCISED)
+    if report.partial:
+        return ""  # more of the same run would tell
     if aimed:
         return f"--staleproof-max-examples N may reach the {aimed} that plans aimed at in vain"
     return "no plan of this run was about them"

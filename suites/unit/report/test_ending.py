@@ -159,6 +159,12 @@ def test_the_option_that_would_reach_most_is_named() -> None:
     assert "3 plans left out: there was no time" in lines(hurried)
 
 
+def test_of_a_run_that_was_interrupted_no_option_is_told() -> None:
+    of = runs.report(trial("1", verdict(FIRST, GOOD), verdict(SECOND, IDLE)))
+    assert "  no plan of this run was about them" in lines(of)
+    assert "  no plan of this run was about them" not in lines(msgspec.structs.replace(of, partial=True))
+
+
 def test_what_is_not_scored_stands_apart() -> None:
     of = runs.report(
         trial("1", verdict("no-blind-retry", BAD, story="no-blind-retry  x"), verdict(FIRST, GOOD)),

@@ -74,8 +74,9 @@ def cli() -> None:
 
 def main() -> None:
     try:
-        with interrupting(Interrupts()):
-            code = cli.main(standalone_mode=False)
+        interrupts = Interrupts()
+        with interrupting(interrupts):
+            code = cli.main(standalone_mode=False, obj=interrupts)
     except click.ClickException as err:
         err.show()
         sys.exit(UsageError.exit_code)

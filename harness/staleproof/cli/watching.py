@@ -4,7 +4,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
+import click
 from rich.console import Console
 
 from staleproof.assess.run.doing import ToldBuilds
@@ -14,6 +16,7 @@ from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.trial.session import Session
 from staleproof.cli.show import show_screen
 from staleproof.display import Display
+from staleproof.interrupts import Interrupts
 from staleproof.report.live import STOPPING, Standing
 
 
@@ -23,9 +26,12 @@ def watched(notes: Notes, options: SessionOptions, console: Console) -> Iterator
     was finished is shown before everything is stopped, which takes some seconds."""
     known, began = Watched(), time.monotonic()
     notes.heard = known.take
+    context = click.get_current_context(silent=True)
+    interrupts = context.find_object(Interrupts) if context is not None else None
 
     def standing() -> Standing:
-        return known.standing(time.monotonic() - began, options.ends() - time.monotonic())
+        made = known.standing(time.monotonic() - began, options.ends() - time.monotonic())
+        return replace(made, is_interrupted=interrupts is not None and interrupts.happened)
 
     session = Session(options, ToldBuilds(notes.tell), folder=notes.folder, tell=notes.tell)
     with Display(sys.stderr, standing) as display, session:

@@ -4,10 +4,11 @@ It decides the looks alone. What is counted is decided where the work is done, w
 library does for it: progress is shown while all other packages are still being installed.
 """
 
-import shutil
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from staleproof.core.times import LOOK_SECONDS
@@ -28,41 +29,81 @@ def line(title: str, done: int, total: int | None, seconds: float, width: int) -
     return f"{title}  {'━' * filled}{'┈' * (_BAR - filled)}  {done}/{total}  {clock}"[:width]
 
 
-class ProgressLine(Progress):
-    """The last line of a terminal, which is empty again when the work ends."""
+class LastLine:
+    """The last line of a terminal, written again and again by a thread of its own, so that a clock in it goes on while nothing else
+    happens. `shown`: what is in it, given how many columns there are."""
 
-    def __init__(self, screen: TextIO) -> None:
-        self._screen = screen
-        self._title, self._done, self._began = "", 0, 0.0
-        self._total: int | None = None
-        self._over = threading.Event()
+    def __init__(self, screen: TextIO, shown: Callable[[int], str]) -> None:
+        self._screen, self._shown = screen, shown
+        self._lock, self._over = threading.Lock(), threading.Event()
         self._writer: threading.Thread | None = None
+        self._is_there = False
 
-    def begin(self, title: str, total: int | None) -> None:
+    def begin(self) -> None:
+        """Show it from now on."""
         self.end()
-        self._title, self._total, self._done, self._began = title, total, 0, time.monotonic()
         self._over.clear()
         self._writer = threading.Thread(target=self._write, name="staleproof: progress", daemon=True)
         self._writer.start()
 
-    def advance(self, done: int) -> None:
-        self._done = done
-
     def end(self) -> None:
+        """Leave the line empty."""
         if self._writer is not None:
             self._over.set()
             self._writer.join()
             self._writer = None
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """The line is empty for as long as the block writes to the terminal."""
+        with self._lock:
+            if self._writer is not None:
+                self._put("")
+            yield
+
     def _write(self) -> None:
-        """By itself, so that the clock goes on while nothing is heard of the work."""
         running = True
         while running:
             running = not self._over.wait(LOOK_SECONDS)
-            seconds, width = time.monotonic() - self._began, shutil.get_terminal_size().columns - 1
-            shown = line(self._title, self._done, self._total, seconds, width) if running else ""
-            self._screen.write(f"{_NEW}{shown}{_REST}")
+            with self._lock:
+                self._put(self._shown(columns(self._screen) - 1) if running else "")
+
+    def _put(self, text: str) -> None:
+        """What others have written stays as long as there is nothing to show."""
+        if text or self._is_there:
+            self._screen.write(f"{_NEW}{text}{_REST}")
             self._screen.flush()
+        self._is_there = bool(text)
+
+
+def columns(screen: TextIO) -> int:
+    """How many there are; 80 where that cannot be known."""
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(screen.fileno()).columns or 80
+    return 80
+
+
+class ProgressLine(Progress):
+    """The last line of a terminal, which is empty again when the work ends."""
+
+    def __init__(self, screen: TextIO) -> None:
+        self._title, self._done, self._began = "", 0, 0.0
+        self._total: int | None = None
+        self._line = LastLine(screen, self._shown)
+
+    def begin(self, title: str, total: int | None) -> None:
+        self.end()
+        self._title, self._total, self._done, self._began = title, total, 0, time.monotonic()
+        self._line.begin()
+
+    def advance(self, done: int) -> None:
+        self._done = done
+
+    def end(self) -> None:
+        self._line.end()
+
+    def _shown(self, width: int) -> str:
+        return line(self._title, self._done, self._total, time.monotonic() - self._began, width)
 
 
 class ProgressLines(Progress):

@@ -89,8 +89,8 @@ def staleproof(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """`pytest ARGUMENTS` in an empty folder, with the plugin that is installed, and without our own pytest-asyncio."""
-    return _runner([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:asyncio"], tmp_path_factory)
+    """`pytest -v ARGUMENTS` in an empty folder, with the plugin that is installed, and without our own pytest-asyncio."""
+    return _runner([sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "no:asyncio"], tmp_path_factory)
 
 
 def _runner(command: list[str], folders: pytest.TempPathFactory) -> Run:

@@ -55,7 +55,7 @@ def _trial(done: Done) -> Path:
 def test_run_catches_it(failed: Done) -> None:
     assert failed.code == 1, failed.output
     assert "is the 3rd live pod of widget/w; fault-free runs never had more than 2" in failed.output
-    assert "reproduce with: staleproof replay" in failed.output
+    assert "again: staleproof replay" in failed.output
     assert failed.report["trials"][0]["reproduced"] == [3, 3]
 
 
@@ -104,7 +104,7 @@ def test_histories_of_trials_that_pass_are_not_kept_when_nobody_wants_them(stale
     (tmp_path / "mine.json").write_text(json.dumps(PLAN))
     command = f"--controller-cmd={fixture_controller('expectations')}"
     crds = f"--crds={MANIFESTS / 'widget-crd.yaml'}"
-    done = staleproof("run", "mine.json", command, crds, "--keep=findings", folder=tmp_path)
+    done = staleproof("run", "-v", "mine.json", command, crds, "--keep=findings", folder=tmp_path)
     assert done.code == 0, done.output
     assert "kept: 1 plan, 0 histories; 1 of trials that passed were removed" in done.output
     assert (_trial(done) / "plan.json").is_file()

@@ -29,6 +29,7 @@ from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.process.images import Recipe, make_image
 from staleproof.drive.process.reaper import RUN_LABEL
 from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
+from staleproof.report.live import STOPPING
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, fixture_controller
 
@@ -49,7 +50,7 @@ STALEPROOF = (sys.executable, "-m", "staleproof")
 FAMILY: dict[Phase, str] = {"trial": "restart or streams", "confirming": "own-writes/hide-creates"}
 IMAGE = "staleproof-go-naive:latest"
 MARK = "STALEPROOF_TEST_OF_INTERRUPTS"
-LIMIT_SECONDS, POLL_SECONDS = 240.0, 0.02
+LIMIT_SECONDS, POLL_SECONDS, AT_ONCE_SECONDS = 240.0, 0.02, 2.0
 INTERRUPTED = 2
 
 
@@ -103,6 +104,14 @@ class Running:
     def send(self, number: int, *, to_group: bool = False) -> None:
         self.left()
         (os.killpg if to_group else os.kill)(self.process.pid, number)
+
+    def seconds_to_say(self, text: str) -> float:
+        """Until its output has this."""
+        began = time.monotonic()
+        while text not in self.output:
+            assert time.monotonic() < began + INTERRUPTED_SECONDS, self.output
+            self._tick()
+        return time.monotonic() - began
 
     def seconds_to_the_end(self, engine: DockerClient | None, *, again: int = 0) -> float:
         """Until nothing is left of it. `again`: a signal that it is sent all the while."""
@@ -230,11 +239,14 @@ def test_an_interrupted_run_reports_what_was_finished_and_leaves_nothing(
         run.reaches(case.phase)
         over = finished(run)
         run.send(case.number, to_group=case.to_group)
+        told = run.seconds_to_say(STOPPING)
         seconds = run.seconds_to_the_end(engine)
+    assert told < AT_ONCE_SECONDS, "what there is is shown before anything is stopped"
     assert_ended(run, seconds, request)
     assert_reported(run, over)
     assert over or case.phase != "trial"
     assert "interrupted; " in run.output
+    assert "all that the run had started is stopped" in run.output
 
 
 @pytest.mark.parametrize(

@@ -66,13 +66,18 @@ CONTEXT: dict[str, Any] = {
 @click.group(cls=Commands, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="staleproof")
 def cli() -> None:
-    """Find out whether a Kubernetes controller acts on what is out of date."""
+    """Find out whether a Kubernetes controller acts on what is out of date.
+
+    To begin with, `staleproof demo` shows what is found. For your own controller `staleproof init` writes down where things are,
+    `staleproof doctor` tries whether it can be judged, and `pytest` is the run (its options: `pytest --help`, under staleproof).
+    """
 
 
 def main() -> None:
     try:
-        with interrupting(Interrupts()):
-            code = cli.main(standalone_mode=False)
+        interrupts = Interrupts()
+        with interrupting(interrupts):
+            code = cli.main(standalone_mode=False, obj=interrupts)
     except click.ClickException as err:
         err.show()
         sys.exit(UsageError.exit_code)

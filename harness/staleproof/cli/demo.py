@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import click
+import msgspec
 import yaml
 from rich.console import Console
 
@@ -13,15 +14,14 @@ from staleproof.assess.run.notes import Notes
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.store.run_folder import new_run_folder
 from staleproof.assess.trial.result import Result
-from staleproof.assess.trial.session import Session
 from staleproof.checks.verdict import Outcome
 from staleproof.cli.show import concluded, show_story
+from staleproof.cli.watching import watched
 from staleproof.core.fault import HideOwnWrite
 from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.plan import Plan, Settle, Subject
 from staleproof.core.plan.step import Apply, Touch
 from staleproof.core.times import DEMO_IDLE_SECONDS, DEMO_QUIET_SECONDS
-from staleproof.progress import progress_on
 from staleproof.settings import Settings
 from staleproof.shipped import shipped
 
@@ -48,23 +48,23 @@ def demo() -> int:
     began = time.monotonic()
     crd, sample = _manifest("widget-crd.yaml"), _manifest("widget-sample.yaml")
     plan = _plan(crd, sample)
-    console.print(f"[bold]The plan[/]: {THE_PLAN}\n", soft_wrap=True)
+    console.print(f"[bold]The plan[/]: {THE_PLAN}\n", highlight=False, soft_wrap=not console.is_terminal)
     as_expected, settings = True, Settings()
     options = SessionOptions(subject=_subject(CONTROLLERS[0][0]), manifests=(crd,), root=settings.dir)
-    session = Session(options, progress_on(sys.stderr), folder=new_run_folder(settings.dir))
-    notes = Notes(folder=session.run.folder, settings=settings, reproduce="staleproof demo")
-    with concluded(notes, console, in_words=False), session:
+    notes = Notes(folder=new_run_folder(settings.dir), settings=settings, reproduce="staleproof demo")
+    with concluded(notes, console, in_words=False), watched(notes, options, console) as (session, display):
         plane, took = session.plane, time.monotonic() - began
-        console.print(
-            f"control plane: Kubernetes {plane.version} from {plane.provider}, all ready after {took:.1f} s\n", highlight=False
-        )
+        with display.aside():
+            console.print(
+                f"control plane: Kubernetes {plane.version} from {plane.provider}, all ready after {took:.1f} s\n", highlight=False
+            )
         for name, does, guilty in CONTROLLERS:
             if notes.trials:
                 session.use(_subject(name))
-            with console.status(f"{name}: twice without any fault, then the plan"):
-                result = session.trial(plan)
+            result = session.trial(msgspec.structs.replace(plan, title=f"{name}: {plan.title}"))
             crash = notes.add(result, replace(session.run, environment={**session.run.environment, "controller": _WHO}))
-            _show(console, f"[bold]{name}[/] ({does})", result, crash)
+            with display.aside():
+                _show(console, f"[bold]{name}[/] ({does})", result, crash)
             as_expected &= joined(result) is (Outcome.FAIL if guilty else Outcome.PASS)
     if not as_expected:
         console.print("\n[bold red]This is not what should have happened.[/] Please report it, with the run folder.")

@@ -1,6 +1,5 @@
 """`staleproof run` and `staleproof replay`: plans against a controller."""
 
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from staleproof.assess.run.families import Families
 from staleproof.assess.run.notes import Notes
 from staleproof.assess.run.queue import Came, Left, Planned, Queue
 from staleproof.assess.run.selection import Selection
+from staleproof.assess.run.standing import ahead
 from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.crashes import Found, find, outcome_of
 from staleproof.assess.store.known_findings import read_baseline
@@ -30,14 +30,14 @@ from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.cli.option import SUBJECT, called, command_of, settings_of, takes
 from staleproof.cli.show import concluded, show_verdicts
+from staleproof.cli.watching import watched
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
+from staleproof.display import Display
 from staleproof.draw.order import expected_seconds
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import FAMILIES
-from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import HarnessBug, OutOfTime, SetupError, UsageError
-from staleproof.progress import progress_on
 from staleproof.report.planned import line, sum_up, unwatched
 from staleproof.settings import Settings
 
@@ -64,12 +64,14 @@ _REPLAYED = {
     "fixed": (0, "[green]FIXED[/]: it passes now"),
 }
 """The exit code of each outcome of a replay, and what is printed; of several the first in this order wins."""
+_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="At the end print the whole table, and not one screen alone.")
 
 
 @click.command()
 @click.argument("plans", nargs=-1)
 @takes(*SUBJECT, *_PLANS)
-def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click's
+@_VERBOSE
+def run(plans: tuple[str, ...], *, verbose: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLANS, or the canonical plans for each sample. A plan is a plan.json, the folder of a trial, its name in the latest
     run, an exported trial, or the id of a finding.
 
@@ -91,16 +93,16 @@ def run(plans: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401  # click
     folder = new_run_folder(settings.dir)
     ends = end_of(RunFolder(folder), settings.minutes, began=began)
     notes = Notes(folder=folder, settings=settings, baseline=baseline, reproduce=command_of("run", plans, options))
-    session = Session(replace(given, ends=ends), progress_on(sys.stderr), folder=folder)
-    with concluded(notes, console), session:
-        _run_all(_Runs(session, notes, console), named, samples, selection)
+    with concluded(notes, console, verbose=verbose), watched(notes, replace(given, ends=ends), console) as (session, display):
+        _run_all(_Runs(session, notes, console, display), named, samples, selection)
     return notes.exit_code
 
 
 @click.command()
 @click.argument("plan")
 @takes(*SUBJECT, "before", "patience")
-def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
+@_VERBOSE
+def replay(plan: str, *, verbose: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLAN again: a plan.json, the folder of a trial, its name in the latest run, an exported trial, a crash file or the id of
     a finding, or a folder of such files, one after the other.
 
@@ -112,47 +114,52 @@ def replay(plan: str, **options: Any) -> int:  # noqa: ANN401  # click's
     found, console = find(plan, settings.dir), Console()
     plans = [each.plan for each in found]
     given = options_for(settings, plans, samples_of(settings, plans, called))
-    session = Session(given, progress_on(sys.stderr), folder=new_run_folder(settings.dir))
     notes = Notes(
-        folder=session.run.folder,
+        folder=new_run_folder(settings.dir),
         settings=settings,
         replayed={each.path for each in found},
         reproduce=command_of("replay", (plan,), options),
     )
-    with concluded(notes, console), session:
-        runs = _Runs(session, notes, console, total=len(found))
+    with concluded(notes, console, verbose=verbose), watched(notes, given, console) as (session, display):
+        runs = _Runs(session, notes, console, display, total=len(found))
         outcomes = [_replayed(runs, each) for each in found]
     return max((_REPLAYED[each][0] for each in outcomes), key=[code for code, _ in reversed(_REPLAYED.values())].index)
 
 
 @dataclass(slots=True)
 class _Runs:
-    """Runs plans, of so many in all, and shows each on the terminal."""
+    """Runs plans, of so many in all, and shows each on the terminal, beside what says how far the run is."""
 
     session: Session
     notes: Notes
     console: Console
+    display: Display
     total: int = 0
     number: int = 0
 
     def __call__(self, plan: Plan, claim: str = "", *, shrinks: bool = False) -> Result:
         """As `Notes.trial`."""
         self.number += 1
-        self.console.print(f"[bold]{self.number}/{self.total}[/] {plan.title or plan.scenario}", highlight=False)
+        self.show(f"[bold]{self.number}/{self.total}[/] {escape(plan.title or plan.scenario)}")
         try:
-            with self.console.status("twice without any fault, then the plan; a finding is run again twice"):
-                result = self.notes.trial(self.session, plan, claim=claim, shrinks=shrinks)
+            result = self.notes.trial(self.session, plan, claim=claim, shrinks=shrinks)
         except Undoable as err:
             self._show_left_out(str(err))
             raise
         if claim and result.interrupted:
             self._show_left_out(result.interrupted)
         else:
-            show_verdicts(self.console, result.verdicts, result.stories)
+            with self.display.aside():
+                show_verdicts(self.console, result.verdicts, result.stories)
         return result
 
+    def show(self, text: str | Text) -> None:
+        """Write a line; a string may have markup."""
+        with self.display.aside():
+            self.console.print(text, highlight=False, soft_wrap=True)
+
     def _show_left_out(self, why: str) -> None:
-        self.console.print(Text(f"  left out: {why}", style="yellow"), soft_wrap=True)
+        self.show(Text(f"  left out: {why}", style="yellow"))
 
 
 def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: Selection) -> None:
@@ -172,7 +179,9 @@ def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: S
         selection=selection,
     )
     named = selection.of("", named)
-    runs.total = len(named) + sum(len(queue.selected("", family)) for family in FAMILIES)
+    selected = [each for family in FAMILIES for each in queue.selected("", family)]
+    runs.total = len(named) + len(selected)
+    notes.note(ahead([*(Planned(each.plan, expected_seconds(each.plan, {}), "") for each in named), *selected]))
     for each in named:
         try:
             runs(each.plan)
@@ -185,17 +194,15 @@ def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: S
 def _families(runs: _Runs, samples: Samples) -> Families | None:
     """What plans for the samples follow from; None when there is nothing. The samples that the controller does not react to are
     shown."""
-    session, notes, console = runs.session, runs.notes, runs.console
+    session, notes = runs.session, runs.notes
     if not samples.primaries:
         return None
-    names = ", ".join(map(name_of, samples.primaries))
     try:
-        with console.status(f"watching what the controller does for {names} without any fault"):
-            seen = notes.observed(session, samples)
+        seen = notes.observed(session, samples)
     except OutOfTime:
         return None
     for why in seen.left_out:
-        console.print(f"[yellow]left out[/]: {escape(why)}", highlight=False, soft_wrap=True)
+        runs.show(f"[yellow]left out[/]: {escape(why)}")
     return _families_of(seen.observed, notes.settings, Claims(notes.folder))
 
 
@@ -239,12 +246,12 @@ def _replayed(runs: _Runs, found: Found) -> str:
         blamed = known(err)
         if blamed is None or isinstance(blamed, HarnessBug):
             raise
-        runs.console.print(f"{_REPLAYED['could not run'][1]} {found.path}: {blamed}", highlight=False, soft_wrap=True)
+        runs.show(f"{_REPLAYED['could not run'][1]} {found.path}: {escape(str(blamed))}")
         return "could not run"
     if hostility(found.plan):
-        runs.console.print("[yellow]NOT SCORED[/]: no API server does what this plan does; above is what it led to")
+        runs.show("[yellow]NOT SCORED[/]: no API server does what this plan does; above is what it led to")
         code = of_trial(result.verdicts, hostile=True)
         return next(outcome for outcome, (its, _) in _REPLAYED.items() if its == code)
     outcome = outcome_of(found, result)
-    runs.console.print(f"{_REPLAYED[outcome][1]} {found.path.stem}", highlight=False)
+    runs.show(f"{_REPLAYED[outcome][1]} {found.path.stem}")
     return outcome

@@ -10,12 +10,14 @@ from rich.text import Text
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.story.why import Section
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.report.ending import screen, summed_up
 from staleproof.report.model import Report
 from staleproof.report.terminal import sentence, table
 
 if TYPE_CHECKING:  # `staleproof check` does not wait for the imports of what runs trials
     from staleproof.assess.run.notes import Notes
 
+_NARROWEST = 80
 _MARKS = {
     Outcome.PASS: ("✓", "green"),
     Outcome.FAIL: ("✗", "bold red"),
@@ -50,23 +52,34 @@ def show_why(console: Console, sections: Sequence[Section]) -> None:
 
 def show_story(console: Console, story: Story) -> None:
     """Heading, if it is not about conformance; headline, cause, lines, what it was compared with, remedy. Nothing is wrapped, so it
-    can be copied."""
+    can be copied; on a terminal, what is wider goes on below its own beginning."""
     if story.heading:
-        console.print(Text(f"    {story.heading}", style="yellow"), soft_wrap=True)
-    console.print(Text(f"    {story.headline}", style="bold"), soft_wrap=True)
+        _put(console, 4, Text(story.heading, style="yellow"))
+    _put(console, 4, Text(story.headline, style="bold"))
     if story.summary:
-        console.print(Text(f"      {story.summary}", style="red"), soft_wrap=True)
+        _put(console, 6, Text(story.summary, style="red"))
     for at, line in story.lines:
-        console.print(Text(f"      {at:7.3f} s  {line}"), soft_wrap=True)
+        _put(console, 6, Text(f"{at:7.3f} s  {line}"), hangs=11)
     if story.compared:
-        console.print(Text(f"      compared with runs: {story.compared}", style="dim"), soft_wrap=True)
-    console.print(Text(f"      remedy: {story.remedy}", style="cyan"), soft_wrap=True)
+        _put(console, 6, Text(f"compared with runs: {story.compared}", style="dim"))
+    _put(console, 6, Text(f"remedy: {story.remedy}", style="cyan"))
+
+
+def _put(console: Console, indent: int, text: Text, *, hangs: int = 0) -> None:
+    """Write a line so far from the left; what it goes on with stands a little farther, as it `hangs`."""
+    width = console.width - indent
+    first = text.wrap(console, width)[0] if console.is_terminal and text.cell_len > width else text
+    rest = text[len(first.plain) :]
+    console.print(Text(" " * indent) + first, soft_wrap=True)
+    for line in rest.wrap(console, width - hangs) if rest.plain.strip() else ():
+        console.print(Text(" " * (indent + hangs)) + line, soft_wrap=True)
 
 
 @contextmanager
-def concluded(notes: "Notes", console: Console, *, in_words: bool = True) -> Iterator[None]:
+def concluded(notes: "Notes", console: Console, *, in_words: bool = True, verbose: bool = False) -> Iterator[None]:
     """However the block ends, what was finished is reported, and where it is; the last line says what to think of it. Unless it
-    ends by itself, the report is a partial one; when it is interrupted, there is one even of nothing."""
+    ends by itself, the report is a partial one; when it is interrupted, there is one even of nothing. `verbose`: all of it is
+    printed."""
     is_over = is_due = False
     try:
         yield
@@ -78,16 +91,22 @@ def concluded(notes: "Notes", console: Console, *, in_words: bool = True) -> Ite
         try:
             notes.finish(is_due=is_due, is_partial=not is_over)
             if notes.report is not None and in_words:
-                _show_report(notes.report, notes, console)
+                _show_report(notes.report, notes, console, verbose=verbose)
         finally:
             console.print(f"run folder: {notes.folder}", highlight=False, soft_wrap=True)
             if notes.report is not None and in_words:
                 console.print(sentence(notes.report), highlight=False, markup=False, soft_wrap=True)
 
 
-def _show_report(report: Report, notes: "Notes", console: Console) -> None:
-    console.print(table(report))
-    for crash in dict.fromkeys(trial.crash for trial in notes.trials if trial.crash):
-        console.print(f"reproduce with: staleproof replay {crash}", highlight=False)
+def show_screen(report: Report, notes: "Notes", console: Console) -> None:
+    """What came of a run, on one screen."""
+    for line in screen(summed_up(report), max(console.width, _NARROWEST), more=str(notes.told_in)):
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+def _show_report(report: Report, notes: "Notes", console: Console, *, verbose: bool) -> None:
+    if verbose:
+        console.print(table(report), "")
+    show_screen(report, notes, console)
     for line in notes.known:
         console.print(line, highlight=False, soft_wrap=True)

@@ -307,6 +307,8 @@ RETRY_SECONDS = 0.1
 """What failed and will soon succeed: a list, discovery of a new resource, a reading of metrics."""
 LOOK_SECONDS = 0.2
 """A lock that another process holds, the log of a build, metrics in `doctor`, and the line that shows progress."""
+TOLD_SECONDS = 30.0
+"""How far a run is, in the log of a CI system."""
 WEBHOOK_RETRY_SECONDS = 0.25
 """A write whose webhook does not answer."""
 SWEEP_SECONDS = 0.5

@@ -34,6 +34,11 @@ pytest_plugins = ["staleproof.plugin.fixtures"]
 
 BEGAN = pytest.StashKey[float]()
 """When the run began, on the monotonic clock; in an xdist worker, when the controlling process did."""
+VERBOSITY = pytest.StashKey[int]()
+"""How often -v was given, less how often -q was."""
+WATCHING = "staleproof-watching"
+"""What the plugin is called that shows how far a run is, if there is one."""
+_PYTESTS_OWN = 2
 _PROFILES = "staleproof-"
 _PROMISED = pytest.StashKey[Path]()
 _INTERRUPTED = pytest.ExitCode.INTERRUPTED
@@ -62,9 +67,23 @@ def pytest_configure(config: pytest.Config) -> None:
     share_seed(config)  # before Hypothesis' own plugin asks for it, as above
     if settings_of(config).replay:
         config.args = [str(_bundled_suite() / "test_replay.py")]
+        _let_watch(config, counts_plans=False)
     elif _is_for_the_suite(config):
         config.args = [str(_bundled_suite())]
-        config.option.verbose = config.option.verbose or 1  # a plan takes seconds, so each has a line, unless it is asked for less
+        _let_watch(config, counts_plans=True)
+
+
+def _let_watch(config: pytest.Config, *, counts_plans: bool) -> None:
+    """Show how far the run is, and with -v each plan; pytest's own -v begins behind that."""
+    asked = config.option.verbose
+    config.stash[VERBOSITY] = asked
+    is_elsewhere = hasattr(config, "workerinput") or settings_of(config).dry_run or config.option.usepdb
+    if is_elsewhere or asked >= _PYTESTS_OWN or not config.pluginmanager.has_plugin("terminal"):
+        return
+    from staleproof.plugin.watching import Watching
+
+    config.option.verbose = min(asked, 0)
+    config.pluginmanager.register(Watching(config, names=asked > 0, counts_plans=counts_plans), WATCHING)
 
 
 def _refuse_workers_in_one_cluster(config: pytest.Config) -> None:
@@ -96,12 +115,12 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     if not _has_subject(config):
         return []
     profile = profile_of(config)
-    return [
-        f"staleproof: {', '.join(header(config))}",
-        _seed_in_words(config),
+    wanted = (
         f"staleproof: for exit code 0, a run of profile {profile.name} has to exercise, as far as the controller gives plans an "
-        f"occasion: {', '.join(profile.wanted)}",
-    ]
+        f"occasion: {', '.join(profile.wanted)}"
+    )
+    is_verbose = config.stash.get(VERBOSITY, config.option.verbose) > 0
+    return [f"staleproof: {', '.join(header(config))}", _seed_in_words(config), *([wanted] if is_verbose else [])]
 
 
 def _seed_in_words(config: pytest.Config) -> str:
@@ -209,6 +228,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if notes is not None and call.excinfo is not None:
         from staleproof.plugin.outcome import add_error
 
+        if str(call.excinfo.value).startswith("staleproof: "):
+            report.longrepr = str(call.excinfo.value)  # which says it all; pytest would add what it came from, in the same words
         ours = item.path.parent == _bundled_suite()
         add_error(notes, call.excinfo.value, ours=ours)
         if ours and call.when == "setup" and notes.has_trouble:
@@ -217,9 +238,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_report_teststatus(report: pytest.TestReport) -> object:
+def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> object:
     """A plan has a status of its own."""
-    return status(report)
+    watching = config.pluginmanager.get_plugin(WATCHING)
+    return watching.status(report) if watching is not None else status(report)
 
 
 @pytest.hookimpl(trylast=True)

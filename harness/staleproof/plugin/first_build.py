@@ -13,6 +13,7 @@ from typing import Any, TextIO
 import pytest
 
 from staleproof.assess.configuration import control_plane_options
+from staleproof.assess.run.doing import Doing, ToldBuilds
 from staleproof.core.operator.companion import PROVISIONER
 from staleproof.drive.cluster.control_plane.provider import choose
 from staleproof.drive.cluster.options import ControlPlaneOptions, ProviderName
@@ -20,15 +21,28 @@ from staleproof.drive.programs.build import ensure_built
 from staleproof.drive.programs.kubernetes import COMPANIONS, SERVERS, MultiCall
 from staleproof.drive.programs.progress import Progress
 from staleproof.errors import SetupError, UsageError
+from staleproof.plugin import WATCHING
 from staleproof.plugin.options import settings_of
+from staleproof.plugin.outcome import begun
 from staleproof.progress import progress_on
 
 
 def build_for_workers(config: pytest.Config) -> None:
     """Build what is missing. What cannot be built every worker will try again, and say why it is not to be had."""
     settings = settings_of(config)
-    with suppress(SetupError, UsageError), screen(config) as stream:
-        asyncio.run(_build(control_plane_options(settings), settings.companions, progress_on(stream)))
+    with suppress(SetupError, UsageError), progress_of(config) as progress:
+        asyncio.run(_build(control_plane_options(settings), settings.companions, progress))
+    begun(config).tell(Doing())
+
+
+@contextmanager
+def progress_of(config: pytest.Config) -> Iterator[Progress]:
+    """Where builds are told: with the rest of the run if that can be watched; in a run of other tests in a line of their own."""
+    if hasattr(config, "workerinput") or config.pluginmanager.has_plugin(WATCHING):
+        yield ToldBuilds(begun(config).tell)
+    else:
+        with screen(config) as stream:
+            yield progress_on(stream)
 
 
 @contextmanager

@@ -139,12 +139,10 @@ def staleproof_session(
 
     from staleproof.assess.configuration import session_options
     from staleproof.assess.trial.session import Session
-    from staleproof.drive.cluster.control_plane import Silent
     from staleproof.plugin import signals
     from staleproof.plugin.families import SESSION
-    from staleproof.plugin.first_build import screen
+    from staleproof.plugin.first_build import progress_of
     from staleproof.plugin.outcome import begun, ends
-    from staleproof.progress import progress_on
 
     signals.watch(pytestconfig)
     xdist = getattr(pytestconfig, "workerinput", {})
@@ -157,8 +155,8 @@ def staleproof_session(
     with ExitStack() as stack:
         capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
         with capture.global_and_fixture_disabled() if capture else nullcontext(), plain_errors():
-            progress = Silent() if worker else progress_on(stack.enter_context(screen(pytestconfig)))
-            session = Session(options, progress, folder=outcomes.folder)
+            progress = stack.enter_context(progress_of(pytestconfig))
+            session = Session(options, progress, folder=outcomes.folder, tell=outcomes.tell)
             session.__enter__()
         pytestconfig.stash[SESSION] = session
         try:
@@ -292,6 +290,7 @@ def staleproof_queue(
     """Has the plans of families run by whichever worker has time."""
     from staleproof.assess.run.queue import Queue
     from staleproof.assess.run.selection import Selection
+    from staleproof.assess.run.standing import ahead
     from staleproof.assess.store.claims import Claims
     from staleproof.plugin.families import QUEUE, SESSION, families_of, plan_ended
     from staleproof.plugin.outcome import begun, ends
@@ -312,7 +311,9 @@ def staleproof_queue(
         ended=plan_ended(reports, notes.baseline),
     )
     with plain_errors():
-        made.check(families_of(request.session.items).values())
+        families = families_of(request.session.items)
+        made.check(families.values())
+    notes.note(ahead(plan for test, family in families.items() for plan in made.selected(test, family)))
     pytestconfig.stash[QUEUE] = made
     yield made
     del pytestconfig.stash[QUEUE]
@@ -332,6 +333,7 @@ def run_family(
     from staleproof.plugin.fail import add_properties
     from staleproof.plugin.families import families_like, why_none
     from staleproof.plugin.outcome import begun
+    from staleproof.plugin.plan_reports import FAILED_PLANS
 
     notes, test = begun(pytestconfig), request.node
 
@@ -349,6 +351,7 @@ def run_family(
         failed = [result.plan.title for result in came.results if is_new(result, notes.baseline)]
         if failed:
             found = f"{len(failed)} of {plural(len(came.results), 'plan')} failed: {some(failed, 3)}"
+            test.user_properties.append((FAILED_PLANS, str(len(failed))))
             pytest.fail(found, pytrace=False)
         if not came.results or came.stopped:
             pytest.skip(f"{family.scenario}, {family.name}: {why_none(came, notes.settings)}")

@@ -14,7 +14,7 @@ import pytest
 
 from staleproof.draw.profile import PROFILES, Profile, new_seed
 from staleproof.errors import UsageError
-from staleproof.settings import OPTIONS, Given, Settings, parse
+from staleproof.settings import OPTIONS, Given, Option, Settings, parse
 from staleproof.settings_file import completed
 
 _CONTROLLER = ("controller_cmd", "controller_image", "controller_manifests")
@@ -26,12 +26,17 @@ _SETTINGS = pytest.StashKey[Settings]()
 def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("staleproof", "staleproof: does the controller act on what is out of date?")
     for option in OPTIONS:
-        action: dict[str, Any] = {"action": "append" if option.many else "store"}
+        action: dict[str, Any] = {"action": "append" if option.many else "store", "metavar": _metavar(option)}
         if option.switch:
             action = {"action": "store_const", "const": "yes"}
         shown = f" (default: {option.default})" if option.default else ""
         told = f"{option.help}{shown} [${option.variable}]"
         group.addoption(option.flag, dest=_dest(option.name), default=None, **action, help=told)
+
+
+def _metavar(option: Option) -> str:
+    """What stands for the value in the help: `smoke|standard|thorough|slow`, or the last word of the name."""
+    return "|".join(text for text in option.choices if text) or option.name.rpartition("_")[2].upper()
 
 
 def flag_of(name: str) -> str:

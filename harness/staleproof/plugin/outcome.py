@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from staleproof.assess.run.budget import end_of
 from staleproof.assess.run.exit_code import BROKEN, BUG
@@ -15,12 +15,18 @@ from staleproof.assess.run.notes import Notes
 from staleproof.assess.store.known_findings import read_baseline
 from staleproof.assess.store.run_folder import RunFolder, new_run_folder
 from staleproof.core.plan.masking import masked_arguments
-from staleproof.plugin import BEGAN
+from staleproof.plugin import BEGAN, VERBOSITY
 from staleproof.plugin.options import given, is_seed_new, seed_of, settings_of
+from staleproof.report.ending import screen, summed_up
+from staleproof.report.live import STOPPING
+from staleproof.report.model import Report
 from staleproof.report.terminal import sentence, table
 from staleproof.settings import in_words
 
+_NARROWEST = 80
 NOTES = pytest.StashKey[Notes]()
+_SHOWN = pytest.StashKey[Report]()
+"""What a run that was interrupted had shown before everything was stopped."""
 
 
 def begun(config: pytest.Config) -> Notes:
@@ -60,22 +66,61 @@ def add_error(notes: Notes, error: BaseException, *, ours: bool) -> None:
         notes.add_error(error, is_bug=ours and not isinstance(error, AssertionError | pytest.fail.Exception))
 
 
+def show_so_far(config: pytest.Config) -> None:
+    """Show what there is of a run that was interrupted, before everything is stopped."""
+    notes, terminal = config.stash.get(NOTES, None), config.pluginmanager.getplugin("terminalreporter")
+    if notes is None or terminal is None:
+        return
+    report = notes.so_far()
+    config.stash[_SHOWN] = report
+    terminal.ensure_newline()
+    terminal.write_line(f"staleproof: {STOPPING}", yellow=True)
+    if report.trials:
+        terminal.write_line("staleproof: what was finished by then:")
+        _show_screen(report, terminal, notes)
+
+
 def summarize(notes: Notes, terminal: pytest.TerminalReporter) -> None:
-    """Show what went wrong, and the report."""
+    """Show what went wrong, and what came of the run: on one screen, or with -v all of it."""
     for code, blamed in ((BUG, "a bug of staleproof, please report it"), (BROKEN, "the environment failed")):
         for problem in dict.fromkeys(notes.problems[code]):
             terminal.write_line(f"staleproof: {blamed}: {next(iter(problem.splitlines()), '')}", red=True)
     for line in notes.lines:
         terminal.write_line(f"staleproof: {line}")
-    if notes.report is None:
-        return
-    out = io.StringIO()
-    Console(file=out, force_terminal=terminal.hasmarkup, width=max(terminal._tw.fullwidth, 80)).print(table(notes.report))
-    terminal.write_line("")
-    terminal.write(out.getvalue())
+    if notes.report is not None:
+        _show_report(notes.report, notes, terminal)
+
+
+def _show_report(report: Report, notes: Notes, terminal: pytest.TerminalReporter) -> None:
+    is_verbose = terminal.config.stash.get(VERBOSITY, terminal.config.option.verbose) > 0
+    if is_verbose:
+        _print(terminal, table(report))
+    shown = terminal.config.stash.get(_SHOWN, None)
+    if shown is None or len(shown.trials) < len(report.trials):
+        _show_screen(report, terminal, notes)
+    if shown is not None:
+        terminal.write_line("staleproof: all that the run had started is stopped", yellow=True)
+    terminal.write_line(f"run folder: {notes.folder}{'' if is_verbose else ' (pytest -v prints all of it)'}")
     for line in notes.known:
         terminal.write_line(f"staleproof: {line}")
-    terminal.write_line(f"run folder: {notes.folder}")
+
+
+def _show_screen(report: Report, terminal: pytest.TerminalReporter, notes: Notes) -> None:
+    width = _width(terminal)
+    _print(terminal, *screen(summed_up(report), width, more=str(notes.told_in)))
+
+
+def _print(terminal: pytest.TerminalReporter, *shown: RenderableType) -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal.hasmarkup, width=_width(terminal), highlight=False)
+    for each in shown:
+        console.print(each)
+    terminal.write_line("")
+    terminal.write(out.getvalue())
+
+
+def _width(terminal: pytest.TerminalReporter) -> int:
+    return max(terminal._tw.fullwidth, _NARROWEST)
 
 
 def conclude(notes: Notes, terminal: pytest.TerminalReporter) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 _CACHE = "staleproof/lastfailed"
 _NAME = "staleproof-plan-reports"
+FAILED_PLANS = "staleproof.failed-plans"
+"""The property of a test that says how many of its plans failed, which is why it did."""
 _STYLES = {
     "passed": (",", "green"),
     "failed": ("f", "red"),
@@ -90,7 +92,7 @@ class PlanReports:
         self._failed = dict(self._before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        plan = getattr(report, "staleproof_plan", None)
+        plan = plan_of(report)
         if plan is None:
             return
         failed = [each for each in self._failed.get(report.nodeid, ()) if each != plan["id"]]
@@ -123,13 +125,22 @@ def reports_of(config: pytest.Config) -> PlanReports:
     return found
 
 
+def plan_of(report: pytest.TestReport) -> dict[str, Any] | None:
+    """Id, name, verdict and seconds of the plan that this is the report of; None: it is a test's."""
+    found: dict[str, Any] | None = getattr(report, "staleproof_plan", None)
+    return found
+
+
+def outcome_line(plan: dict[str, Any]) -> tuple[str, dict[str, bool]]:
+    """A plan's verdict, name and seconds, with a colour."""
+    return f"{plan['verdict'].upper()} {plan['name']}, {plan['seconds']:.1f} s", {_STYLES[plan["verdict"]][1]: True}
+
+
 def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """What pytest shows of a plan: what it is counted as, its letter, and its verdict, name and seconds with a colour; None: it is
-    no plan."""
-    plan = getattr(report, "staleproof_plan", None)
+    """What pytest shows of a plan: what it is counted as, its letter, and its line; None: it is no plan."""
+    plan = plan_of(report)
     if plan is None:
         return None
-    letter, colour = _STYLES[plan["verdict"]]
     fails = plan["verdict"] == "failed" and not hasattr(report, "wasxfail")
     counted = "failed" if fails else f"plans {plan['verdict']}"
-    return counted, letter, (f"{plan['verdict'].upper()} {plan['name']}, {plan['seconds']:.1f} s", {colour: True})
+    return counted, _STYLES[plan["verdict"]][0], outcome_line(plan)

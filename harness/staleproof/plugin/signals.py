@@ -7,6 +7,7 @@ seconds, and kill it after another five, whatever it is stopping by then.
 
 import gc
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -56,9 +57,13 @@ class _Watch:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Nobody sees the traceback, and pytest spends seconds on it before it stops anything."""
+        """What there is is shown now, because it may take seconds to stop everything. Nobody sees the traceback, and pytest spends
+        seconds on it before it stops anything."""
         if self.interrupts.happened and not self._config.option.fulltrace:
             excinfo.traceback = excinfo.traceback[-1:]
+        outcome = sys.modules.get("staleproof.plugin.outcome")  # as long as it is not imported, nothing has begun
+        if self.interrupts.happened and outcome is not None and not hasattr(self._config, "workerinput"):
+            outcome.show_so_far(self._config)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, error: object) -> None:

@@ -1,5 +1,6 @@
 """report.json: what a run means. Every other format comes from it, and it comes from the verdicts."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -14,6 +15,7 @@ from staleproof.core.plan.plan import API_VERSION, ApiVersion
 
 Word = Literal["passed", "not exercised", "inconclusive", "failed"]
 FaultWord = Literal["fired", "refused", "not fired"]
+_MOMENT = re.compile(r" +[0-9]+\.[0-9]+ s  ")
 
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -43,6 +45,11 @@ class RequirementVerdict(_Struct, frozen=True, kw_only=True):
         """The line of the story that says what was found, without the requirement's name; else why it did not pass."""
         lines = [line for line in self.story.splitlines() if line.startswith(self.requirement)]
         return lines[0].removeprefix(self.requirement).strip() if lines else self.why
+
+    @property
+    def moments(self) -> tuple[str, ...]:
+        """The lines of the story that say what happened when, `0.028 s  from here …`."""
+        return tuple(line.strip() for line in self.story.splitlines() if _MOMENT.match(line))
 
 
 class FindingReport(_Struct, frozen=True, kw_only=True):

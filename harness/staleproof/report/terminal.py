@@ -1,4 +1,6 @@
-"""What people read at the end of a run: one table, one sentence. What is not scored (hostile, provisional) stands apart."""
+"""All that a run has to say, for those who ask for it: one table, and what belongs to it. What is not scored (hostile, provisional)
+stands apart. `report.ending` is what everyone sees.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -48,7 +50,8 @@ def table(report: Report) -> Group:
     for heading in ("requirement", "level", "result", "tried", "trials"):
         made.add_column(heading, no_wrap=True)
     made.add_column("fired")  # the one that gives way where the terminal is narrow
-    notes, short = [], {each.slug: each for each in missed(report)}
+    notes, short = list[Text](), {each.slug: each for each in missed(report)}
+    reasons: list[tuple[str, tuple[str, str]]] = []
     for slug, joined in overall(report).items():
         counted = exercised(slug, report.trials)
         told_apart = joined is Outcome.FAIL and not is_scored(slug)
@@ -61,7 +64,8 @@ def table(report: Report) -> Group:
         if slug in short:
             why = f"{short[slug].why}; the run has to exercise it, and {short[slug].option} may"
         if joined not in (Outcome.PASS, Outcome.FAIL) and why:
-            notes.append(Text.assemble((slug, STYLES[joined]), f": {why}"))
+            reasons.append((why, (slug, STYLES[joined])))
+    notes += [Text.assemble(*_in_a_list(slugs), f": {why}") for why, slugs in grouped(reasons).items()]
     if moves := report.environment.get("moves"):
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
     if more := report.environment.get("more than asked for"):
@@ -72,13 +76,19 @@ def table(report: Report) -> Group:
         *_rights(report),
         *_costs(report),
         *_external(report),
-        _time(report),
+        Text(time_split(report), style="dim"),
         *_companions(report),
         _kept(report),
         *(Text(line, style="dim") for line in reach(report)),
     ]
     missing = [*_left_out(report), *_ended(report)]
     return Group(made, "", *_findings(report), *notes, *missing, *_silent(report), *_provisional(report), *_apart(report))
+
+
+def _in_a_list(slugs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str] | str]:
+    """Names, each in its style."""
+    for number, each in enumerate(slugs):
+        yield from (", ", each) if number else (each,)
 
 
 def _suspected(report: Report) -> Iterator[Text]:
@@ -253,7 +263,7 @@ def _external(report: Report) -> Iterator[Text]:
         yield Text(told, style="dim")
 
 
-def _time(report: Report) -> Text:
+def time_split(report: Report) -> str:
     """Where the time of all workers went; they learn side by side, so learning has the seconds of the slowest."""
     total = sum((trial.spent for trial in report.trials), Spent())
     parts = {
@@ -266,7 +276,7 @@ def _time(report: Report) -> Text:
     }
     seconds = sorted(trial.seconds for trial in report.trials)
     median = f"; median {seconds[len(seconds) // 2]:.1f} s a trial" if seconds else ""
-    return Text(f"time: {', '.join(f'{name} {value:.0f} s' for name, value in parts.items())}{median}", style="dim")
+    return f"time: {', '.join(f'{name} {value:.0f} s' for name, value in parts.items())}{median}"
 
 
 def _companions(report: Report) -> Iterator[Text]:

@@ -15,7 +15,7 @@ from staleproof.assess.trial.result import Result, Run
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.verdict import Finding, Outcome, Verdict
-from staleproof.cli.show import concluded, show_verdicts
+from staleproof.cli.show import concluded, show_story, show_verdicts
 from staleproof.errors import SetupError
 from staleproof.settings import Settings
 
@@ -57,6 +57,17 @@ def test_the_story_stands_below_its_verdict() -> None:
     ]
 
 
+def test_on_a_terminal_a_long_line_goes_on_below_its_beginning() -> None:
+    out, told = io.StringIO(), "from here its pods stream was held; it had been shown pods up to resourceVersion 89"
+    console = Console(file=out, width=60, force_terminal=True, color_system=None)
+    show_story(console, replace(STORY, lines=((0.7, told),)))
+    lines = out.getvalue().splitlines()
+    at = lines.index("        0.700 s  from here its pods stream was held; it had ")
+    assert lines[at + 1].startswith(" " * 17 + "been shown pods")
+    assert max(map(len, lines)) <= 60
+    assert " ".join(" ".join(lines).split()).count(f"0.700 s {told}") == 1, "nothing is lost"
+
+
 def test_other_requirements_that_the_same_cause_violated_have_no_story_of_their_own() -> None:
     story = replace(STORY, severity="duplicated", cause="its view is old", also=("settles",))
     lines = shown(*(Verdict(slug, Outcome.FAIL, (Finding("x", (1,)),)) for slug in (SLUG, "settles")), stories=(story,))
@@ -95,7 +106,7 @@ def test_the_report_and_how_to_see_it_again(tmp_path: Path) -> None:
     assert shlex.split(report["reproduce"]) == ["staleproof", "run", str(found.folder / "plan.json")]
     assert (made.folder / "conformance.yaml").is_file()
     shown = out.getvalue()
-    assert f"reproduce with: staleproof replay {crash}\n" in shown
+    assert f"    again: staleproof replay {crash}\n" in shown
     *_, folder, last = shown.splitlines()
     assert folder == f"run folder: {made.folder}"
     assert last.startswith("failed: no-duplicate-create violated; ")

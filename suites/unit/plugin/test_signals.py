@@ -53,6 +53,46 @@ def test_a_run_about_a_controller_ends_with_a_report(name: str, pytester: pytest
     done.stdout.fnmatch_lines([f"*KeyboardInterrupt: {name}*", "staleproof: interrupted; nothing failed in what was finished: *"])
 
 
+SLOW = """
+    import os, signal, threading
+    import pytest
+    from staleproof.plugin.outcome import begun
+    from staleproof.report.model import RequirementVerdict, TrialReport
+
+    @pytest.fixture(scope="session")
+    def controller():
+        yield
+        print("the controller is stopped")
+
+    def test_signalled(controller, pytestconfig):
+        trial = TrialReport(
+            name="001", scenario="own-writes", title="a", folder="trials/001", evidence="", seconds=1.0, faults_planned=1,
+            faults_fired=1, reproduced=(0, 0), verdicts=(RequirementVerdict(requirement="settles", result="passed"),),
+        )
+        begun(pytestconfig).trials.append(trial)
+        os.kill(os.getpid(), signal.SIGTERM)
+        threading.Event().wait()
+"""
+
+
+def test_what_there_is_is_shown_before_anything_is_stopped(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(SLOW)
+    done = pytester.runpytest_subprocess("--controller-cmd=x", "-s", "test_what_there_is_is_shown_before_anything_is_stopped.py")
+    done.stdout.fnmatch_lines(
+        [
+            "staleproof: interrupted: everything that the run has started is being stopped*",
+            "staleproof: what was finished by then:",
+            "staleproof · 1 trial · *",
+            "*passed (1): settles",
+            "*the controller is stopped",
+            "staleproof: all that the run had started is stopped",
+            "run folder: *",
+            "staleproof: interrupted; nothing failed in what was finished: 1 of *",
+        ]
+    )
+    assert done.stdout.str().count("passed (1): settles") == 1, "what was shown is not shown again"
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_other_runs_are_left_alone(workers: int, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TEST.format(pid="os.getppid()" if workers else "os.getpid()", name="SIGTERM"))

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import msgspec
 
 from staleproof.assess.learn.samples import Samples, Seen, observe_all
 from staleproof.assess.run.blame import known
+from staleproof.assess.run.doing import Doing
 from staleproof.assess.run.exit_code import (
     BROKEN,
     BUG,
@@ -40,10 +41,12 @@ from staleproof.assess.trial.result import Result, Run
 from staleproof.assess.trial.session import Session
 from staleproof.assess.trial.shrinking import shrink
 from staleproof.checks.catalog import BY_SLUG
+from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.shrink import is_shrunk
 from staleproof.draw.strategies import SCENARIO
+from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import OutOfTime, SetupError
 from staleproof.report.baseline import Baseline, excused, in_words
 from staleproof.report.inert import all_inert, inert
@@ -67,6 +70,9 @@ class Note(msgspec.Struct, omit_defaults=True):
     `learning_seconds`: how long it took until it was known what the controller does without faults; `unlearnt`: the time was over
     before that. `stopped`: plans were not run, because the run was to stop. `deselected`: tests of the suite that were not to be
     run.
+
+    For those who watch: `doing`, what the worker does from now on; `ahead`, the plans of the run, with the seconds that each is
+    expected to take; `over`, the plan that is over, and `took`, the seconds that it took with all that it was compared with.
     """
 
     trial: TrialReport | None = None
@@ -83,6 +89,10 @@ class Note(msgspec.Struct, omit_defaults=True):
     unlearnt: bool = False
     stopped: bool = False
     deselected: tuple[str, ...] = ()
+    doing: Doing | None = None
+    ahead: dict[str, float] = {}
+    over: str = ""
+    took: float = 0.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -112,6 +122,7 @@ class Notes:
         report: of the run, once it is over and there is anything to report.
         known: what the run shows of its baseline, in words.
         exit_code: of the run, once it is over.
+        heard: takes each note as it comes, with the name of its worker.
     """
 
     folder: Path
@@ -139,12 +150,15 @@ class Notes:
     report: Report | None = None
     known: list[str] = field(default_factory=list)
     exit_code: int = PASSED
+    heard: Callable[[str, Note], None] = lambda worker, note: None
+    _read: dict[Path, int] = field(default_factory=dict)
 
     def observed(self, session: Session, samples: Samples) -> Seen:
         """What the controller does for the samples without any fault. Raises what `observe_all` does; OutOfTime is noted."""
         began = time.monotonic()
         try:
-            seen = observe_all(session, samples)
+            with session.doing("learning the operator", ", ".join(map(name_of, samples.primaries))):
+                seen = observe_all(session, samples)
         except OutOfTime:
             self.note(Note(unlearnt=True))
             raise
@@ -154,11 +168,14 @@ class Notes:
     def trial(self, session: Session, plan: Plan, *, claim: str = "", shrinks: bool = False) -> Result:
         """Run a plan, judge it, and keep what came of it. What has a new finding is made smaller first, if it `shrinks`. One that
         was broken off under a claim is left out. Raises what `Session.trial` does."""
+        began = time.monotonic()
         result, seconds = session.trial(plan), self.settings.shrink_seconds
         if shrinks and seconds and not is_shrunk(plan) and is_new(result, self.baseline):
-            result = shrink(session, result, min(time.monotonic() + seconds, session.options.ends()), self.baseline)
+            with session.doing("shrinking", plan.title):
+                result = shrink(session, result, min(time.monotonic() + seconds, session.options.ends()), self.baseline)
         if not (claim and result.interrupted):
             self.add(result, session.run, claim=claim)
+            self.note(Note(over=fingerprint(plan), took=time.monotonic() - began))
         return result
 
     def add(self, result: Result, run: Run, *, claim: str = "") -> str:
@@ -211,6 +228,36 @@ class Notes:
             with path.open("ab") as file:
                 file.write(msgspec.json.encode(note) + b"\n")
         self._take(note)
+        self.heard(self.worker, note)
+
+    def catch_up(self) -> None:
+        """Take what the workers have noted since this was last asked for. A line that is not written out yet, or never will be,
+        because its worker died, waits for the next time."""
+        for path in sorted(self.folder.glob(f"*/{_NOTES}")):
+            with path.open("rb") as file:
+                file.seek(self._read.get(path, 0))
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        break
+                    self._read[path] = self._read.get(path, 0) + len(line)
+                    note = msgspec.json.decode(line, type=Note)
+                    self._take(note)
+                    self.heard(path.parent.name, note)
+
+    def so_far(self) -> Report:
+        """What there is to report already, of all workers."""
+        self.catch_up()
+        return self.made(partial=True)
+
+    def tell(self, doing: Doing) -> None:
+        """Note what this process does from now on."""
+        self.note(Note(doing=doing))
+
+    @property
+    def told_in(self) -> Path:
+        """Where all of it can be read once the run is over; a page for people, if there is one."""
+        page = self.folder / "report.html"
+        return page if page.is_file() else self.folder / "report.json"
 
     @property
     def has_trouble(self) -> bool:
@@ -225,8 +272,7 @@ class Notes:
         """
         if self.worker:
             return status or PASSED
-        for note in _notes_in(self.folder):
-            self._take(note)
+        self.catch_up()
         Claims(self.folder).forget()
         if self.settings.dry_run:
             shutil.rmtree(self.folder)
@@ -326,13 +372,3 @@ class Notes:
         is_more_than_own_plans = bool(self.claimed or self.left_out or self.unlearnt)
         wanted = self.wanted.union(of_profile if is_more_than_own_plans else ())
         return tuple(slug for slug in BY_SLUG if slug in wanted)
-
-
-def _notes_in(folder: Path) -> Iterator[Note]:
-    """What the workers noted. The last line of a worker that died may be incomplete; nothing comes after it."""
-    for path in sorted(folder.glob(f"*/{_NOTES}")):
-        for line in path.read_bytes().splitlines():
-            try:
-                yield msgspec.json.decode(line, type=Note)
-            except msgspec.DecodeError:
-                break

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from staleproof import __version__
 from staleproof.assess.learn import patience
+from staleproof.assess.run.doing import Doing, Phase, Tell, tell_nobody
 from staleproof.assess.store.run_folder import RunFolder, acquired_now, new_run_folder
 from staleproof.assess.trial.background import Background, Work
 from staleproof.assess.trial.result import Run
@@ -39,6 +40,8 @@ from staleproof.errors import OutOfTime, SetupError
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
+_WHOLE: frozenset[Phase] = frozenset({"learning the operator", "confirming", "shrinking"})
+"""What these are made of is not told one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +105,14 @@ class Worker:
         watched_seconds: what fault-free runs have taken so far.
     """
 
-    def __init__(self, options: SessionOptions, progress: Progress | None = None, *, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        options: SessionOptions,
+        progress: Progress | None = None,
+        *,
+        folder: Path | None = None,
+        tell: Tell = tell_nobody,
+    ) -> None:
         self.options = options
         self.shared = RunFolder(folder or new_run_folder(options.root))
         self.run = Run(self.shared.path / options.worker)
@@ -111,15 +121,33 @@ class Worker:
         self._background = Background(options, self.run.folder, progress or Silent())
         self._watched = itertools.count(1)
         self._not_built: frozenset[str] = frozenset()
+        self._tell, self._doing = tell, Doing()
 
     def __enter__(self) -> Self:
-        with self._building("control plane"):
+        with self._building("control plane"), self.doing("control plane", "starting it and the controller"):
             self._background.__enter__()
         self.run.environment = dict(self._background.description)
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._tell(Doing("stopping"))
         self._background.__exit__(*exc)
+        self._tell(Doing())
+
+    @contextlib.contextmanager
+    def doing(self, phase: Phase, what: str = "") -> Iterator[None]:
+        """Say that this is done for as long as the block lasts."""
+        before = self._doing
+        if before.phase in _WHOLE:
+            yield
+            return
+        self._doing = Doing(phase, what)
+        self._tell(self._doing)
+        try:
+            yield
+        finally:
+            self._doing = before
+            self._tell(before)
 
     @property
     def plane(self) -> ControlPlane:
@@ -139,7 +167,7 @@ class Worker:
         if not mine.chooses_companions or self.plane.provider == "existing" or set(wanted) == set(mine.companions):
             return 0.0
         try:
-            with self._building(" ".join(wanted)):
+            with self._building(" ".join(wanted)), self.doing("control plane", f"starting {', '.join(wanted)}"):
                 seconds = self.call(lambda env: env.accompany(wanted))
         except NotBuilt as err:
             self._not_built |= err.names

@@ -21,6 +21,7 @@ from staleproof.assess.learn.lives import (
     set_aside,
     stopped,
 )
+from staleproof.assess.run.doing import Tell, tell_nobody
 from staleproof.assess.run.worker import SessionOptions, Worker
 from staleproof.assess.store.run_folder import HISTORY, write_whole
 from staleproof.assess.trial.comparison import CONTROLS, RERUNS, as_long, differs, questions, waited_in_vain, without_faults
@@ -71,8 +72,15 @@ class Session(Worker):
         wanted: what other workers make for it, and it for them.
     """
 
-    def __init__(self, options: SessionOptions, progress: Progress | None = None, *, folder: Path | None = None) -> None:
-        super().__init__(options, progress, folder=folder)
+    def __init__(
+        self,
+        options: SessionOptions,
+        progress: Progress | None = None,
+        *,
+        folder: Path | None = None,
+        tell: Tell = tell_nobody,
+    ) -> None:
+        super().__init__(options, progress, folder=folder, tell=tell)
         self.references = References(self)
         self.wanted = WantedRuns(self.references)
         self._numbers = itertools.count(1)
@@ -167,9 +175,11 @@ class Session(Worker):
         """Run a plan beside its references, and judge it; and whether the trial before may be to blame for a doubt, in words."""
         before = self.watched_seconds
         doubt = self._begin_soundly()
-        references = self.references.of(plan)
+        with self.doing("references", plan.title):
+            references = self.references.of(plan)
         began = time.monotonic()
-        history, ruined = self._run_soundly(plan, references, folder)
+        with self.doing("trial", plan.title):
+            history, ruined = self._run_soundly(plan, references, folder)
         seconds = time.monotonic() - began
         judged = self._judged(plan, history, folder, reruns)
         blamed = doubt or ruined or self._death_between()
@@ -204,12 +214,14 @@ class Session(Worker):
             told = self._compared(plan, self._run(plan, told.history.harmless, folder), folder)
         if not told.is_cut and (causes := self._stuck(told)):
             try:
-                told = self._waited_for(causes, plan, told, folder)
+                with self.doing("confirming", f"waiting for what may heal by itself: {plan.title}"):
+                    told = self._waited_for(causes, plan, told, folder)
             except OutOfTime:
                 told = replace(told, is_cut=bool(failures(told.verdicts)))
         if not told.is_cut and failures(told.verdicts):
             try:
-                return self._reproduced(plan, told, folder, reruns)
+                with self.doing("confirming", plan.title):
+                    return self._reproduced(plan, told, folder, reruns)
             except OutOfTime:
                 told = replace(told, is_cut=True)
         if told.is_cut and not failures(told.verdicts):
@@ -265,7 +277,8 @@ class Session(Worker):
         told = _Judged(history, judge(history))
         if not differs(told.history, told.verdicts):
             return told
-        with self.wanted.comparisons(plan, history) if failures(told.verdicts) else contextlib.nullcontext():
+        wanted = self.wanted.comparisons(plan, history) if failures(told.verdicts) else contextlib.nullcontext()
+        with self.doing("confirming", plan.title), wanted:
             return self._explained(plan, told, folder)
 
     def _explained(self, plan: Plan, told: "_Judged", folder: Path) -> "_Judged":

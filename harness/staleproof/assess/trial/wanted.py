@@ -109,5 +109,10 @@ class WantedRuns:
         run = runs[wanted.number]
         if run.key != key:
             return False
-        self._worker.shared.once(key, run.make, acquired_now)
+
+        def make() -> bytes:
+            with self._worker.doing("confirming", f"for another worker: {plan.title}"):
+                return run.make()
+
+        self._worker.shared.once(key, make, acquired_now)
         return True

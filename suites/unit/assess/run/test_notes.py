@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from staleproof.assess.run.doing import Doing
 from staleproof.assess.run.notes import InconclusiveError, Note, Notes
 from staleproof.assess.run.queue import Came, Left
 from staleproof.assess.store.artefacts import suite_digest
@@ -248,6 +249,26 @@ def test_a_line_that_a_dying_worker_did_not_finish_is_left_out(tmp_path: Path) -
     controlling = notes(tmp_path)
     controlling.finish(FAILED)
     assert controlling.trials == [trial(GOOD, "001")]
+
+
+def test_what_workers_note_is_known_while_the_run_is_on(tmp_path: Path) -> None:
+    """Each note once, with the name of its worker; a line that is only half written comes the next time."""
+    workers = [notes(tmp_path, worker=name) for name in ("gw0", "gw1")]
+    controlling, heard = notes(tmp_path), list[tuple[str, Note]]()
+    controlling.heard = lambda worker, note: heard.append((worker, note))
+    workers[0].tell(Doing("trial", "a plan"))
+    workers[1].note(Note(trial=trial(BAD), claim="p"))
+    path = tmp_path / "gw1" / "notes.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-30])
+    controlling.catch_up()
+    assert heard == [("gw0", Note(doing=Doing("trial", "a plan")))]
+    path.write_bytes(whole)
+    assert [each.name for each in controlling.so_far().trials] == ["001"]
+    assert controlling.so_far().partial
+    assert [worker for worker, _ in heard] == ["gw0", "gw1"]
+    controlling.finish(FAILED)
+    assert [each.name for each in controlling.trials] == ["001"], "and the end counts nothing twice"
 
 
 @pytest.mark.parametrize(("said", "expected"), [([], EXIT_ENVIRONMENT), ([GOOD], EXIT_ENVIRONMENT), ([BAD], FAILED)])

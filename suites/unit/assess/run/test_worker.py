@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from staleproof.assess.run.doing import Doing
 from staleproof.assess.run.worker import SessionOptions, Worker
 from staleproof.core.plan.plan import Subject
 
@@ -44,3 +45,14 @@ def test_nobody_outside_the_run_can_try_out_a_secret(tmp_path: Path) -> None:
     assert key(tmp_path, "steps", run_secret="another run") != key(tmp_path, "steps")
     alone = {key(tmp_path, "steps", run_secret="") for _ in range(2)}
     assert len(alone) == 2
+
+
+def test_a_worker_says_what_it_does_and_not_what_that_is_made_of(tmp_path: Path) -> None:
+    told: list[Doing] = []
+    worker = Worker(SessionOptions(**OPTIONS), folder=tmp_path, tell=told.append)
+    with worker.doing("trial", "a"):
+        pass
+    with worker.doing("confirming", "a"), worker.doing("references", "b"):
+        pass
+    phases = [(each.phase, each.what) for each in told]
+    assert phases == [("trial", "a"), ("waiting", ""), ("confirming", "a"), ("waiting", "")]

@@ -14,12 +14,14 @@ from staleproof.core.history.history import Header
 from staleproof.core.plan.plan import Plan
 from staleproof.report.conformance import SCHEMA
 from staleproof.report.model import Report
+from staleproof.report.timeline.document import schema as timeline_schema
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "plan": lambda: msgspec.json.schema(Plan),
     "history": lambda: msgspec.json.schema(Header | Entry),
     "report": lambda: msgspec.json.schema(Report),
     "conformance": lambda: SCHEMA,
+    "timeline": timeline_schema,
     "config": settings_file.schema,
     "control": openapi,
 }
@@ -28,6 +30,6 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
 @click.command()
 @click.argument("which", type=click.Choice(sorted(SCHEMAS)))
 def schema(which: str) -> None:
-    """Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml or staleproof.yaml (`config`);
-    for `control`, the OpenAPI document of the control API of `staleproof proxy`."""
+    """Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml, timeline.json or
+    staleproof.yaml (`config`); for `control`, the OpenAPI document of the control API of `staleproof proxy`."""
     click.echo(json.dumps(SCHEMAS[which](), indent=2))

@@ -25,6 +25,10 @@ demo:
 nightly *names:
     @ci/nightly "$@"
 
+# make the script of report.html (Node)
+page:
+    @ci/page
+
 # write what is printed from code into docs
 docs:
     @ci/docs

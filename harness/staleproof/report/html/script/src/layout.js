@@ -1,0 +1,58 @@
+// Which rows a timeline has, from top to bottom, and where each mark is.
+
+const HEIGHT = { steps: 22, fault: 20, process: 22, writes: 26, reads: 18, lane: 34, object: 30 };
+export const AXIS = 26;
+const GAPS = 20; // below the rows it says how long the gaps are that were cut
+
+/** `{rows, height, rowOf(mark)}`. `open`: names of lanes whose objects are shown; `shows(kind)`; `wanted(object)`. */
+export function layout(timeline, { open, shows, wanted }) {
+  const rows = [];
+  let y = AXIS;
+  const add = (kind, label, more = {}) => {
+    rows.push({ kind, label, y, height: HEIGHT[kind], ...more });
+    y += HEIGHT[kind];
+  };
+  if (shows("step") && timeline.steps.length) add("steps", "workload");
+  if (shows("fault")) for (const band of timeline.bands) add("fault", band.name, { band });
+  if (shows("process")) add("process", "its process");
+  if (shows("write")) add("writes", "its writes");
+  if (shows("read")) add("reads", "its reads");
+  for (const lane of timeline.lanes) {
+    const objects = lane.objects.filter(wanted);
+    if (!objects.length) continue;
+    add("lane", lane.name, { lane, short: short(lane.name, timeline), count: objects.length, isOpen: open.has(lane.name) });
+    if (open.has(lane.name)) for (const object of objects) add("object", object.name, { lane, object });
+  }
+  return { rows, height: y + GAPS, rowOf: finder(rows) };
+}
+
+/** Without its group, unless another resource is called the same. */
+function short(name, { lanes }) {
+  const [head] = name.split(".");
+  return lanes.filter((lane) => lane.name.split(".")[0] === head).length > 1 ? name : head;
+}
+
+function finder(rows) {
+  const one = new Map(rows.map((row) => [row.kind, row]));
+  const bands = new Map(rows.filter((row) => row.kind === "fault").map((row) => [row.band.fault, row]));
+  const lanes = new Map(rows.filter((row) => row.kind === "lane").map((row) => [row.label, row]));
+  const objects = new Map(rows.filter((row) => row.kind === "object").map((row) => [row.object.uid, row]));
+  const of = {
+    step: () => one.get("steps"),
+    fault: (mark) => bands.get(mark.of.fault),
+    process: () => one.get("process"),
+    write: () => one.get("writes"),
+    read: () => one.get("reads"),
+    stream: (mark) => (mark.lane ? lanes.get(mark.lane) : one.get("process")),
+    truth: (mark) => objects.get(mark.uid) ?? lanes.get(mark.lane),
+    shown: (mark) => objects.get(mark.uid) ?? lanes.get(mark.lane),
+  };
+  return (mark) => of[mark.kind](mark);
+}
+
+/** How far down a mark is in its row. */
+export function offset(mark, row) {
+  if (row.kind === "object") return mark.kind === "truth" ? 9 : 21;
+  if (row.kind === "lane") return row.height - 8;
+  return row.height / 2;
+}

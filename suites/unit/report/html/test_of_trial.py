@@ -1,0 +1,30 @@
+"""The page of a trial."""
+
+from staleproof.checks.story.narrative import stories
+from staleproof.report.html.document import Page
+from staleproof.report.html.of_trial import page_of_trial
+
+from ...judged import result
+
+
+def page(name: str) -> Page:
+    done = result(name)
+    return page_of_trial("001", done.history, done.verdicts, stories(done.verdicts, done.history))
+
+
+def test_each_finding_has_its_own_story_on_its_timeline() -> None:
+    made = page("naive-hidden-creates")
+    (finding,) = made.findings
+
+    assert made.verdict == "failed"
+    assert made.timelines[finding.timeline].tales[0].headline == finding.headline
+    assert finding.steps[0] == "apply Widget/sample"
+    assert finding.faults[0].startswith("its pods stream was held (HideOwnWrite, from step 1")
+
+
+def test_a_trial_without_a_finding_has_a_timeline_too() -> None:
+    made = page("expectations-hidden-creates")
+
+    assert made.findings == ()
+    assert [each.tales for each in made.timelines.values()] == [()]
+    assert {row.result for row in made.rows} <= {"passed", "not exercised"}

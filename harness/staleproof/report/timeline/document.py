@@ -53,7 +53,8 @@ class Showing(_Struct, frozen=True, kw_only=True):
 
 
 class Stale(_Struct, frozen=True, kw_only=True):
-    """A revision was committed and the controller, which follows the object, had not been shown it. `entry`: its commit."""
+    """A revision was committed, and the controller, which follows the object, had not been shown it, or was shown what had been so
+    before. `entry`: its commit."""
 
     entry: int
     revision: int

@@ -28,29 +28,49 @@ def lanes(trial: Trial) -> list[Lane]:
 
 def _lane(trial: Trial, name: str, commits: Sequence[Commit], pending: Sequence[PendingEvent]) -> Lane:
     owed = grouped((event.commit.uid, event) for event in pending)
-    objects = grouped((commit.entry.uid, commit) for commit in commits)
+    objects = [
+        _object(trial, each, owed.get(uid, ())) for uid, each in grouped((commit.entry.uid, commit) for commit in commits).items()
+    ]
     return Lane(
         name=name,
         primary=name in trial.primaries,
-        objects=tuple(_object(trial, each, owed.get(uid, ())) for uid, each in objects.items()),
+        objects=tuple(objects),
         kept=tuple(_kept(trial, name)),
-        behind=tuple(_behind(trial, pending)),
+        behind=tuple(_behind(stale for each in objects for stale in each.stale)),
     )
 
 
 def _object(trial: Trial, commits: Sequence[Commit], pending: Iterable[PendingEvent]) -> Object:
     first = commits[0].entry
+    shown = [showing for number, life in enumerate(lives(trial)) for showing in _shown(trial, number, life, first.uid)]
+    owed = [
+        Stale(entry=each.index, revision=each.commit.revision, since=at(trial, each.index), until=end(trial, each.until))
+        for each in pending
+    ]
     return Object(
         uid=first.uid,
         namespace=first.namespace,
         name=first.name,
         revisions=tuple(_revision(trial, commit) for commit in commits),
-        shown=tuple(showing for number, life in enumerate(lives(trial)) for showing in _shown(trial, number, life, first.uid)),
-        stale=tuple(
-            Stale(entry=each.index, revision=each.commit.revision, since=at(trial, each.index), until=end(trial, each.until))
-            for each in pending
-        ),
+        shown=tuple(shown),
+        stale=(*owed, *_rewound(trial, commits, shown, owed)),
     )
+
+
+def _rewound(trial: Trial, commits: Sequence[Commit], shown: Sequence[Showing], owed: Sequence[Stale]) -> Iterator[Stale]:
+    """What a showing of the past left out and nobody owed to that life: the newest committed by then, until it was shown."""
+    ends = [*trial.starts, None]
+    for place, showing in enumerate(shown):
+        newest = max((each for each in commits if each.index < showing.entry), key=lambda each: each.entry.revision, default=None)
+        if newest is None or showing.gone or newest.entry.revision <= showing.revision:
+            continue
+        revision = newest.entry.revision
+        if any(each.since <= showing.at and (each.until is None or each.until > showing.at) for each in owed):
+            continue
+        later = (each for each in shown[place + 1 :] if each.life == showing.life)
+        caught_up = next((each.at for each in later if each.gone or each.revision >= revision), end(trial, ends[showing.life]))
+        if caught_up != showing.at:
+            yield Stale(entry=newest.index, revision=revision, since=showing.at, until=caught_up)
 
 
 def _revision(trial: Trial, commit: Commit) -> Revision:
@@ -119,17 +139,15 @@ def _keeping(trial: Trial, since: int, until: int | None) -> Kept:
     return Kept(entry=since, since=at(trial, since), until=end(trial, until))
 
 
-def _behind(trial: Trial, pending: Iterable[PendingEvent]) -> Iterator[Behind]:
-    """How many revisions were owed to the controller, wherever that changed."""
-    changes: dict[int, int] = {}
-    for event in pending:
-        changes[event.index] = changes.get(event.index, 0) + 1
-        if event.until is not None:
-            changes[event.until] = changes.get(event.until, 0) - 1
-    totals = zip(sorted(changes), accumulate(changes[index] for index in sorted(changes)), strict=True)
-    by_time = {at(trial, index): total for index, total in totals}  # of several at one time the last
+def _behind(shaded: Iterable[Stale]) -> Iterator[Behind]:
+    """How many revisions were committed and not shown, wherever that changed."""
+    changes: dict[float, int] = {}
+    for stale in shaded:
+        changes[stale.since] = changes.get(stale.since, 0) + 1
+        if stale.until is not None:
+            changes[stale.until] = changes.get(stale.until, 0) - 1
     before = 0
-    for when, total in by_time.items():
+    for when, total in zip(sorted(changes), accumulate(changes[when] for when in sorted(changes)), strict=True):
         if total != before:
             yield Behind(at=when, revisions=total)
         before = total

@@ -1,11 +1,14 @@
 """What a lane tells of an object: what was committed above, what was shown below, how far one is behind the other."""
 
+import gzip
+
 from staleproof.checks.trial import with_references
-from staleproof.core.history.history import History
+from staleproof.core.history.history import History, decode
 from staleproof.report.timeline.document import Lane
 from staleproof.report.timeline.lanes import lanes
 
 from ...checks.script import HOLD, WIDGETS, Script
+from ...judged import HISTORIES
 
 
 def pods(history: History) -> Lane:
@@ -41,3 +44,14 @@ def test_what_the_workload_applies_comes_first() -> None:
 
 def test_without_commits_there_are_no_lanes() -> None:
     assert lanes(with_references(Script().ends())) == []
+
+
+def test_an_object_that_a_list_of_the_past_brings_back_is_shaded() -> None:
+    path = HISTORIES / "mutants" / "hasty_stored_widget.jsonl.gz"
+    (widgets, *_) = lanes(with_references(decode(gzip.decompress(path.read_bytes()))))
+    back = next(each for each in widgets.objects if each.shown[-1].life == 2 and each.revisions[-1].type == "DELETED")
+    (stale,) = (each for each in back.stale if each.since > back.revisions[-1].at)
+
+    assert stale.revision == back.revisions[-1].revision
+    assert (stale.since, stale.until) == (back.shown[-2].at, back.shown[-1].at)
+    assert back.shown[-1].gone

@@ -21,7 +21,7 @@ export function layout(timeline, { open, shows, wanted }) {
     const objects = lane.objects.filter(wanted);
     if (!objects.length) continue;
     add("lane", lane.name, { lane, short: short(lane.name, timeline), count: objects.length, isOpen: open.has(lane.name) });
-    if (open.has(lane.name)) for (const object of objects) add("object", object.name, { lane, object });
+    if (open.has(lane.name)) for (const object of objects) add("object", called(object, lane), { lane, object });
   }
   return { rows, height: y + GAPS, rowOf: finder(rows) };
 }
@@ -30,6 +30,11 @@ export function layout(timeline, { open, shows, wanted }) {
 function short(name, { lanes }) {
   const [head] = name.split(".");
   return lanes.filter((lane) => lane.name.split(".")[0] === head).length > 1 ? name : head;
+}
+
+/** Incarnations of one name are told apart by the beginning of their uid. */
+function called({ name, uid }, { objects }) {
+  return objects.filter((each) => each.name === name).length > 1 ? `${name} ${uid.slice(0, 4)}` : name;
 }
 
 function finder(rows) {

@@ -4,6 +4,7 @@ import { offset } from "./layout.js";
 import { circle, hatch, line, zigzag } from "./pen.js";
 import { duration, visible } from "./text.js";
 
+const OF_PROCESS = new Set(["restarts", "kills", "terminates", "pauses"]);
 const FONT = "12px system-ui, sans-serif";
 
 /** The colours of the page, which follow the theme. */
@@ -133,7 +134,7 @@ export function knowledge({ shown }, { lives }) {
 /** The hold on a resource, through its rows. */
 function held(pen, view, row) {
   for (const band of view.timeline.bands) {
-    if (band.lane !== "*" && band.lane !== row.lane.name) continue;
+    if ((band.lane !== "*" && band.lane !== row.lane.name) || band.effects.every((effect) => OF_PROCESS.has(effect))) continue;
     const [from, width] = span(view, band);
     pen.globalAlpha = 0.14;
     pen.fillStyle = view.colours.hold;

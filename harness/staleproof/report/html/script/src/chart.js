@@ -23,6 +23,8 @@ export function chart(timeline, onWitness = () => {}) {
   const axis = el("div", { class: "axis", "aria-hidden": "true" });
   const says = el("p", { class: "says", "aria-live": "polite" }, "Choose an entry to read what it says.");
   const stage = el("div", { class: "stage" }, axis, canvas);
+  const leftOut = el("p", { class: "dim" });
+  const revisions = new Map(all.filter((mark) => mark.kind === "truth").map((mark) => [mark.entry, mark]));
   const list = table((mark) => choose(mark, true));
   const svg = select(axis).append("svg");
   let view = null;
@@ -41,10 +43,11 @@ export function chart(timeline, onWitness = () => {}) {
     const width = Math.max(300, stage.clientWidth);
     const left = width < NARROW ? 92 : 190;
     const time = clock([0, ...all.flatMap((mark) => [mark.at, mark.until ?? mark.at]), timeline.seconds], state.way);
+    for (const mark of all) mark.place = time.place(mark.at);
     const rows = layout(timeline, { open: state.open, shows, wanted: (object) => isFound(object.name) || isFound(object.uid) });
     const flat = scaleLinear([0, 1], [left + 14, width - 18]);
     behaviour.extent([[left + 14, 0], [width - 18, rows.height]]).translateExtent([[left + 14, 0], [width - 18, rows.height]]);
-    view = { ...rows, timeline, marks: kept(), time, flat, left, width, gaps: time.gaps, selected: state.selected, colours: palette(stage) };
+    view = { ...rows, timeline, revisions, marks: kept(), time, flat, left, width, gaps: time.gaps, selected: state.selected, colours: palette(stage) };
     const scale = window.devicePixelRatio || 1;
     canvas.width = width * scale;
     canvas.height = rows.height * scale;
@@ -55,12 +58,14 @@ export function chart(timeline, onWitness = () => {}) {
 
   function draw() {
     const zoomed = state.transform.rescaleX(view.flat);
+    view.zoomed = zoomed;
     view.x = (at) => zoomed(view.time.place(at));
     view.selected = state.selected;
     const pen = canvas.getContext("2d");
     const scale = window.devicePixelRatio || 1;
     pen.setTransform(scale, 0, 0, scale, 0, 0);
-    paint(pen, view);
+    const count = paint(pen, view);
+    leftOut.textContent = count ? `${count.toLocaleString("en")} entries are too close to others to be drawn: zoom in, or read the table.` : "";
     drawAxis(svg, view, zoomed);
   }
 
@@ -148,7 +153,7 @@ export function chart(timeline, onWitness = () => {}) {
     button("\u2212", "zoom out", () => by(1 / 1.5)), button("+", "zoom in", () => by(1.5)), button("whole trial", "show the whole trial", whole),
     timeline.tales.length ? button("the finding", "show what the story tells of", deed) : null, way, find,
     el("details", {}, el("summary", {}, "what is shown"), el("div", { class: "kinds" }, kinds, lanes)));
-  const box = el("div", { class: "chart" }, tools, stage, legend(), says,
+  const box = el("div", { class: "chart" }, tools, stage, leftOut, legend(), says,
     el("details", { class: "entries" }, el("summary", {}, `The same as a table: ${all.length.toLocaleString("en")} entries`), list.element));
 
   new ResizeObserver(() => view?.width !== Math.max(300, stage.clientWidth) && measure()).observe(stage);

@@ -14,7 +14,7 @@ export function palette(element) {
   return Object.fromEntries(["text", "dim", "line", "paper", "panel", "truth", "shown", "stale", "hold", "own", "bad", "accent"].map((name) => [name, of(name)]));
 }
 
-/** All of it. `view`: `{x, left, width, rows, height, rowOf, marks, timeline, gaps, colours, selected}`. */
+/** All of it; how many entries were left out because others are on the same pixel. `view`: `{x, left, width, rows, height, rowOf, marks, timeline, gaps, colours, selected}`. */
 export function paint(pen, view) {
   pen.clearRect(0, 0, view.width, view.height);
   pen.font = FONT;
@@ -25,13 +25,35 @@ export function paint(pen, view) {
   pen.clip();
   columns(pen, view);
   for (const row of view.rows) ROWS[row.kind](pen, view, row);
-  arrows(pen, view);
-  for (const mark of view.marks) glyph(pen, view, mark);
+  const { drawn, leftOut } = apart(view);
+  arrows(pen, view, drawn);
+  for (const mark of drawn) glyph(pen, view, mark);
   gaps(pen, view);
-  for (const mark of view.marks) if (mark.witness) badge(pen, view, mark);
+  for (const mark of drawn) if (mark.witness) badge(pen, view, mark);
   if (view.selected) ring(pen, view, view.selected);
   pen.restore();
   names(pen, view);
+  return leftOut;
+}
+
+/** The marks in sight, one for each pixel of a row, and all of the story. */
+function apart(view) {
+  const last = new Map();
+  const drawn = [];
+  let leftOut = 0;
+  for (const mark of view.marks) {
+    const x = view.zoomed(mark.place);
+    const row = x < view.left - 8 || x > view.width + 8 ? null : view.rowOf(mark);
+    if (!row) continue;
+    const place = row.y + (mark.kind === "shown" ? 0.5 : 0);
+    if (!mark.witness && x - (last.get(place) ?? -9) < 1) {
+      leftOut += 1;
+      continue;
+    }
+    drawn.push(mark);
+    last.set(place, x);
+  }
+  return { drawn, leftOut };
 }
 
 const end = (view, until) => (until === null || until === undefined ? view.timeline.seconds : until);
@@ -106,8 +128,11 @@ const ROWS = {
     const { object, y } = row;
     bar(pen, view, lifetime(object), y + 5, 8, view.colours.truth);
     for (const known of knowledge(object, view.timeline)) bar(pen, view, known, y + 17, 8, view.colours.shown);
+    let free = -1;
     for (const stale of object.stale) {
       const [from, width] = span(view, stale);
+      if (from + width < view.left || from > view.width || from + width < free) continue;
+      free = from + width + 1;
       hatch(pen, from, y + 15, width, 13, view.colours.stale, 5);
     }
     pen.strokeStyle = view.colours.dim;
@@ -144,12 +169,16 @@ function held(pen, view, row) {
 }
 
 function behind(pen, view, row) {
-  const most = Math.max(0, ...row.lane.behind.map((each) => each.revisions));
+  const most = row.lane.behind.reduce((most, each) => Math.max(most, each.revisions), 0);
   const floor = row.y + row.height - 5;
+  let free = -1;
   row.lane.behind.forEach((each, i) => {
     if (!each.revisions) return;
     const from = view.x(each.at);
+    if (from > view.width) return;
     const width = Math.max(1, view.x(row.lane.behind[i + 1]?.at ?? view.timeline.seconds) - from);
+    if (from + width < Math.max(free, view.left)) return;
+    free = from + width + 1;
     const height = (each.revisions / most) * (row.height - 10);
     pen.globalAlpha = 0.25;
     pen.fillStyle = view.colours.stale;
@@ -162,13 +191,12 @@ function behind(pen, view, row) {
   });
 }
 
-function arrows(pen, view) {
-  const revisions = new Map(view.marks.filter((mark) => mark.kind === "truth").map((mark) => [mark.entry, mark]));
+function arrows(pen, view, drawn) {
   pen.strokeStyle = view.colours.own;
-  for (const mark of view.marks) {
+  for (const mark of drawn) {
     const from = mark.kind === "write" ? view.rowOf(mark) : null;
     for (const entry of from ? mark.of.changed : []) {
-      const target = revisions.get(entry);
+      const target = view.revisions.get(entry);
       const row = target && view.rowOf(target);
       if (!row) continue;
       pen.globalAlpha = 0.45;

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import gzip
 import json
 import os
 import signal
@@ -26,11 +27,21 @@ LIMIT_SECONDS = 300
 
 
 def holding(folder: Path, *values: str) -> list[str]:
-    """The files below .staleproof that contain one of the values, as it is or in base64, compressed or not."""
+    """The files below .staleproof that contain one of the values, as it is or in base64, compressed or not, or in the data of a
+    page."""
     sought = [form for value in values for form in (value.encode(), base64.b64encode(value.encode()))]
     files = [path for path in (folder / ".staleproof").rglob("*") if path.is_file()]
     assert files
-    return [str(path) for path in files if any(form in plain(path.read_bytes()) for form in sought)]
+    return [str(path) for path in files if any(form in told(path) for form in sought)]
+
+
+def told(path: Path) -> bytes:
+    """What a file says: of a page the data, too, which its markup has compressed in base64."""
+    data = plain(path.read_bytes())
+    if path.suffix != ".html":
+        return data
+    packed = data.partition(b'id="data">')[2].partition(b"</script>")[0]
+    return data + gzip.decompress(base64.b64decode(packed))
 
 
 def environment(**more: str) -> dict[str, str]:

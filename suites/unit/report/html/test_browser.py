@@ -52,6 +52,11 @@ async def test_from_the_story_to_the_timeline_and_back(tmp_path: Path) -> None:
         assert last != before
         assert last.startswith("1.41 s")
 
+        await tab.value(
+            "Object.assign(document.querySelector('.tools select'), {value: 'linear'}).dispatchEvent(new Event('change'))"
+        )
+        assert "0.2 s" in await tab.value("document.querySelector('.axis').textContent"), "what the story tells of is in sight"
+
         await tab.value("document.querySelector('.entries').open = true")
         await tab.value(
             "Object.assign(document.querySelector('[type=search]'), {value: 'harmless'}).dispatchEvent(new Event('input'))"

@@ -104,6 +104,7 @@ export function chart(timeline, onWitness = () => {}) {
 
   const whole = () => select(canvas).call(behaviour.transform, zoomIdentity);
   const deed = () => fit(...extent(timeline));
+  const first = () => (timeline.tales.length ? deed() : whole());
   const by = (factor) => select(canvas).call(behaviour.scaleBy, factor);
   const along = (pixels) => select(canvas).call(behaviour.translateBy, pixels / state.transform.k, 0);
 
@@ -141,7 +142,7 @@ export function chart(timeline, onWitness = () => {}) {
     refresh();
   }
 
-  const way = el("select", { "aria-label": "axis", change: () => ((state.way = way.value), refresh()) }, WAYS.map((each) => el("option", { value: each }, WAY_NAMES[each])));
+  const way = el("select", { "aria-label": "axis", change: () => ((state.way = way.value), refresh(), first()) }, WAYS.map((each) => el("option", { value: each }, WAY_NAMES[each])));
   const find = el("input", { type: "search", placeholder: "filter by name", "aria-label": "filter by name", input: () => ((state.find = find.value.trim().toLowerCase()), refresh()) });
   const button = (text, label, act) => el("button", { type: "button", title: label, "aria-label": label, click: act }, text);
   const kinds = Object.entries(KINDS).map(([kind, name]) => {
@@ -160,7 +161,7 @@ export function chart(timeline, onWitness = () => {}) {
   for (const query of ["(prefers-color-scheme: dark)", "print"]) window.matchMedia(query).addEventListener("change", measure);
   return {
     element: box,
-    begin: () => (refresh(), timeline.tales.length ? deed() : null),
+    begin: () => (refresh(), first()),
     tell: (line) => {
       const mark = all.find((each) => each.witness === line);
       if (mark) choose(mark, true);

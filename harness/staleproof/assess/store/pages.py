@@ -6,10 +6,12 @@ from pathlib import Path
 import msgspec
 
 from staleproof.assess.store.run_folder import PLAN, find_history, read_history, whole, write_whole
+from staleproof.assess.trial.suspects import without_suspects
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import decode as decode_plan
+from staleproof.draw.sweep import copies_in
 from staleproof.errors import UsageError
 from staleproof.report.html.document import Page
 from staleproof.report.html.of_run import page_of_run
@@ -47,6 +49,8 @@ def trial_page(text: str, root: Path) -> Page:
     path = find_history(text, root)
     history = read_history(path)
     verdicts = judge(history)
+    if copies_in(history.header.plan):  # only a run of one of them alone brings a finding
+        verdicts = without_suspects(verdicts)
     name = path.resolve().parent.name if path.name.startswith("history.") else path.name.partition(".")[0]
     return page_of_trial(name, history, verdicts, stories(verdicts, history))
 

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from staleproof.checks.catalog import BY_SLUG
+from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history.history import History
+from staleproof.core.plan.plan import Plan
 from staleproof.report.html import plan as planned
 from staleproof.report.html.document import FindingPage, Page, Row, TrialRow
 from staleproof.report.timeline.document import Timeline
@@ -23,7 +25,7 @@ def page_of_trial(name: str, history: History, verdicts: Sequence[Verdict], stor
     return Page(
         title=f"{name}: {plan.title or plan.scenario}",
         verdict=worst.word,  # type: ignore[arg-type]  # one of the four words
-        sentence=plan.title or plan.scenario,
+        sentence=_sentence(plan),
         subject=tuple(history.header.environment.items()),
         findings=tuple(
             FindingPage(
@@ -46,6 +48,13 @@ def page_of_trial(name: str, history: History, verdicts: Sequence[Verdict], stor
         trials=(TrialRow(name=name, title=plan.title, result=worst.word, seconds=round(_seconds(history), 1)),),  # type: ignore[arg-type]
         timelines=drawn,
     )
+
+
+def _sentence(plan: Plan) -> str:
+    """What it is, and whether it counts."""
+    hostile = hostility(plan)
+    aside = f"; not about conformance: it was found under {hostile}" if hostile else ""
+    return f"{plan.title or plan.scenario}{aside}"
 
 
 def _row(verdict: Verdict) -> Row:

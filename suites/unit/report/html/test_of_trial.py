@@ -1,6 +1,11 @@
 """The page of a trial."""
 
+from dataclasses import replace
+
+import msgspec
+
 from staleproof.checks.story.narrative import stories
+from staleproof.core.fault import DropFrame
 from staleproof.report.html.document import Page
 from staleproof.report.html.of_trial import page_of_trial
 
@@ -28,3 +33,11 @@ def test_a_trial_without_a_finding_has_a_timeline_too() -> None:
     assert made.findings == ()
     assert [each.tales for each in made.timelines.values()] == [()]
     assert {row.result for row in made.rows} <= {"passed", "not exercised"}
+
+
+def test_a_trial_under_what_no_api_server_does_says_so() -> None:
+    done = result("naive-hidden-creates")
+    plan = msgspec.structs.replace(done.plan, contract="hostile", faults=(DropFrame(resource="pods"), *done.plan.faults))
+    history = replace(done.history, header=msgspec.structs.replace(done.history.header, plan=plan))
+
+    assert "not about conformance: it was found under hostile faults (DropFrame)" in page_of_trial("001", history, (), ()).sentence

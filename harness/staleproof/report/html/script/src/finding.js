@@ -31,6 +31,7 @@ function fill(body, finding, timeline) {
     return line;
   })) : el("pre", {}, told(finding.story, 8000));
   body.append(...[
+    tale?.heading ? el("p", { class: "heading" }, told(tale.heading)) : null,
     finding.cause ? el("p", {}, told(finding.cause), finding.requirements.length > 1 ? `; it violates ${finding.requirements.slice(1).join(", ")}, too` : "") : null,
     el("h3", {}, "What happened"), story,
     tale?.compared ? el("p", { class: "dim" }, `compared with runs: ${tale.compared}`) : null,

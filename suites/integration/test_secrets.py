@@ -16,6 +16,7 @@ import yaml
 
 from staleproof.core.plan.stored import plain
 from staleproof.drive.process.private import sweep
+from staleproof.report.html.page import unpacked
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller
 
@@ -36,12 +37,15 @@ def holding(folder: Path, *values: str) -> list[str]:
 
 
 def told(path: Path) -> bytes:
-    """What a file says: of a page the data, too, which its markup has compressed in base64."""
+    """What a file says: of a page the data, too, which its markup has compressed in base64, and the files in these."""
     data = plain(path.read_bytes())
     if path.suffix != ".html":
         return data
     packed = data.partition(b'id="data">')[2].partition(b"</script>")[0]
-    return data + gzip.decompress(base64.b64decode(packed))
+    page = unpacked(packed.decode())
+    drawn = [found.drawn for found in page.findings] + [asked.drawn for asked in page.questions]
+    files = [each.attachment.data for each in drawn if each and each.attachment and each.attachment.data]
+    return data + gzip.decompress(base64.b64decode(packed)) + b"".join(map(plain, files))
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -1,29 +1,45 @@
 """report.html: the run folder read again, and judged again, so that a page can be made of any run, at any time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from staleproof.assess.store.run_folder import PLAN, find_history, read_history, whole, write_whole
+from staleproof.assess.store.run_folder import (
+    HISTORY,
+    PLAN,
+    RunFolder,
+    decoded,
+    export_name,
+    exported,
+    find_history,
+    read_history,
+    whole,
+    write_whole,
+)
 from staleproof.assess.trial.suspects import without_suspects
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
+from staleproof.checks.trial import Trial
+from staleproof.core.history.history import History
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import decode as decode_plan
 from staleproof.draw.sweep import copies_in
 from staleproof.errors import UsageError
-from staleproof.report.html.document import Page
-from staleproof.report.html.of_run import page_of_run
+from staleproof.report.html.comparison import writes
+from staleproof.report.html.document import Attachment, Drawn, Page, Writes
+from staleproof.report.html.draw import Timelines, draw
+from staleproof.report.html.of_run import Kept, page_of_run, questions
 from staleproof.report.html.of_trial import page_of_trial
 from staleproof.report.html.page import render
 from staleproof.report.model import FindingReport, Report, TrialReport, findings
-from staleproof.report.timeline.document import Timeline
-from staleproof.report.timeline.trial import timeline
 
 REPORT = "report.json"
-_MOST, _MOST_OF_PARTIAL = 20, 3
-"""So many findings have their timeline in the page; fewer of an interrupted run, because somebody waits."""
+_MOST, _MOST_OF_PARTIAL, _MOST_QUESTIONS = 20, 3, 5
+"""So many findings, and reasons why something is inconclusive, have their timeline in the page; fewer of an interrupted run, whose
+user waits."""
+_LARGEST_ATTACHMENT = 500_000
+"""Bytes; of twenty the page would have 13 MB."""
 
 
 def write_page(run_folder: Path, report: Report) -> Path:
@@ -34,13 +50,19 @@ def write_page(run_folder: Path, report: Report) -> Path:
 
 
 def run_page(run_folder: Path, report: Report) -> Page:
-    """The page of a run, with the timelines of its findings whose histories were kept."""
+    """The page of a run, with the timelines of its findings, and of a trial for each reason why something stayed inconclusive, as
+    far as their histories were kept."""
     by_name = {trial.name: trial for trial in report.trials}
     most = _MOST_OF_PARTIAL if report.partial else _MOST
-    found = [(finding, by_name[finding.trials[0]]) for finding in findings(report.trials)][:most]
-    drawn = {trial.name: each for finding, trial in found for each in _timeline(run_folder / trial.folder, finding)}
-    plans = {trial.name: plan for _, trial in found for plan in _plan(run_folder, trial)}
-    return page_of_run(report, plans, drawn)
+    found = {finding.trials[0]: finding for finding in findings(report.trials)[:most]}
+    asked = dict.fromkeys(
+        [*found, *(question.trials[0] for question in questions(report)[: 0 if report.partial else _MOST_QUESTIONS])]
+    )
+    timelines: Timelines = {}
+    drawn = {name: each for name in asked for each in _drawn(run_folder, by_name[name], found.get(name), timelines)}
+    plans = {name: plan for name in found for plan in _plan(run_folder, by_name[name])}
+    writes = {} if report.partial else dict(_writes(run_folder, report.trials))
+    return page_of_run(report, Kept(plans, drawn, timelines, writes))
 
 
 def trial_page(text: str, root: Path) -> Page:
@@ -52,7 +74,7 @@ def trial_page(text: str, root: Path) -> Page:
     if copies_in(history.header.plan):  # only a run of one of them alone brings a finding
         verdicts = without_suspects(verdicts)
     name = path.resolve().parent.name if path.name.startswith("history.") else path.name.partition(".")[0]
-    return page_of_trial(name, history, verdicts, stories(verdicts, history))
+    return page_of_trial(name, history, verdicts, stories(verdicts, history), _attachment(path))
 
 
 def read_report(run_folder: Path) -> Report:
@@ -66,15 +88,45 @@ def read_report(run_folder: Path) -> Report:
         raise UsageError(f"{path}: {err}; it is not the report of a run of this version") from err
 
 
-def _timeline(trial: Path, finding: FindingReport) -> Iterator[Timeline]:
+def _drawn(run_folder: Path, trial: TrialReport, finding: FindingReport | None, into: Timelines) -> Iterator[Drawn]:
     """Of a trial whose history was kept, with the story of this finding."""
     try:
-        history = read_history(find_history(str(trial), trial))
+        path = find_history(str(run_folder / trial.folder), run_folder)
+        history = read_history(path)
     except UsageError:
         return  # the page says that it was not kept
-    told = stories(judge(history), history)
-    is_it = [story for story in told if story.cause == finding.cause or story.requirement == finding.requirements[0]]
-    yield timeline(history, (is_it or told)[:1])
+    told = stories(judge(history), history) if finding is not None else []
+    is_it = [story for story in told if finding and (story.cause == finding.cause or story.requirement == finding.requirements[0])]
+    yield draw(trial.name, history, (is_it or told)[:1], _attachment(path), into)
+
+
+def _attachment(path: Path) -> Attachment:
+    """What is exported of this history, unless it is so large that the page would become slow."""
+    data = exported(path)
+    return Attachment(name=export_name(path), data=data if len(data) <= _LARGEST_ATTACHMENT else None)
+
+
+def _writes(run_folder: Path, trials: Iterable[TrialReport]) -> Iterator[tuple[str, Writes]]:
+    """How much the controller wrote in each trial whose history was kept, and without the faults."""
+    run, usual = RunFolder(run_folder), dict[str, int | None]()
+    for trial in trials:
+        path = run_folder / trial.folder / HISTORY
+        try:
+            history = decoded(path, path.read_bytes())
+            for name in history.header.references:
+                if name not in usual:
+                    usual[name] = _usual(run.reference(name))
+        except (OSError, UsageError):
+            continue
+        counts = [*map(_usual, history.references), *(usual[name] for name in history.header.references)]
+        known = [count for count in counts if count is not None]
+        if known:
+            yield trial.name, Writes(did=writes(Trial(history)), least=min(known), most=max(known))
+
+
+def _usual(reference: History) -> int | None:
+    """How much it wrote in a run of the whole workload; None for another run."""
+    return None if reference.header.role in ("ablated", "final", "slept") else writes(Trial(reference))
 
 
 def _plan(run_folder: Path, trial: TrialReport) -> Iterator[Plan]:

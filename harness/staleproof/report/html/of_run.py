@@ -1,25 +1,41 @@
 """The page of a run: report.json, with the timelines of what was found."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
+import msgspec
+
+from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.verdict import Outcome
+from staleproof.core.grouping import grouped
 from staleproof.core.plan.plan import Plan
 from staleproof.core.wording import plural, some
 from staleproof.report.coverage import missed
 from staleproof.report.html import plan as planned
-from staleproof.report.html.document import FindingPage, Page, Row, TrialRow
+from staleproof.report.html.document import Drawn, FindingPage, Page, Question, Row, TrialRow, Writes
 from staleproof.report.model import FindingReport, Report, TrialReport, Word, exercised, findings, outcome, overall, reason
 from staleproof.report.terminal import sentence
 from staleproof.report.timeline.document import Timeline
 
 _CELLS = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS, Outcome.NOT_EXERCISED)
 _MOST_NAMES = 5
+_CONVERGED = ("converges-after-catch-up", "settles")
 
 
-def page_of_run(report: Report, plans: Mapping[str, Plan], timelines: Mapping[str, Timeline]) -> Page:
-    """`plans` and `timelines`: those that there are, by the names of trials; a timeline has the finding's story first."""
+@dataclass(frozen=True)
+class Kept:
+    """What the folder of a run still has: by the names of trials `plans`, what is `drawn`, and how much was written (`writes`); and
+    the `timelines` by their names in the page. A drawn one has the finding's story first."""
+
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+    drawn: Mapping[str, Drawn] = field(default_factory=dict)
+    timelines: Mapping[str, Timeline] = field(default_factory=dict)
+    writes: Mapping[str, Writes] = field(default_factory=dict)
+
+
+def page_of_run(report: Report, kept: Kept) -> Page:
+    """The whole of it."""
     scenarios = tuple(sorted({trial.scenario for trial in report.trials}))
     joined = overall(report)
     verdict = _word(max(joined.values(), default=Outcome.NOT_EXERCISED))
@@ -29,30 +45,51 @@ def page_of_run(report: Report, plans: Mapping[str, Plan], timelines: Mapping[st
         sentence=sentence(report).removeprefix(f"{verdict}: "),
         subject=tuple(_subject(report)),
         reproduce=report.reproduce,
-        findings=tuple(_finding(each, report, plans, timelines) for each in findings(report.trials)),
+        findings=tuple(_finding(each, report, kept) for each in findings(report.trials)),
+        questions=tuple(msgspec.structs.replace(each, drawn=kept.drawn.get(each.trials[0])) for each in questions(report)),
         scenarios=scenarios,
         rows=tuple(_row(requirement, joined[requirement.slug], report, scenarios) for requirement in REQUIREMENTS),
         not_tried=tuple(_not_tried(report)),
-        trials=tuple(map(_trial, report.trials)),
-        timelines=dict(timelines),
+        trials=tuple(_trial(trial, kept.writes.get(trial.name)) for trial in report.trials),
+        timelines=dict(kept.timelines),
     )
+
+
+def questions(report: Report) -> list[Question]:
+    """What stayed inconclusive, by the reason; those first that concern most requirements. Trials with a finding are told of
+    there."""
+    found = grouped(
+        (verdict.why, (verdict.requirement, trial.name))
+        for trial in report.trials
+        for verdict in trial.verdicts
+        if verdict.result == "inconclusive" and is_scored(verdict.requirement) and not trial.hostile
+    )
+    told = [
+        Question(
+            why=why,
+            requirements=tuple(dict.fromkeys(requirement for requirement, _ in pairs)),
+            trials=tuple(dict.fromkeys(name for _, name in pairs)),
+        )
+        for why, pairs in found.items()
+    ]
+    return sorted(told, key=lambda each: (-len(each.requirements), -len(each.trials)))
 
 
 def _subject(report: Report) -> Iterator[tuple[str, str]]:
     made = report.implementation
     named = {"project": f"{made.organization}/{made.project}".strip("/"), "version": made.version, "image": made.image_digest}
     yield from ((name, value) for name, value in named.items() if value)
-    yield from report.environment.items()
+    yield from sorted(report.environment.items(), key=lambda each: each[0] != "controller")
     yield "run", report.run_id
     yield "date", report.date
     if report.seed:
         yield "seed", report.seed
 
 
-def _finding(found: FindingReport, report: Report, plans: Mapping[str, Plan], timelines: Mapping[str, Timeline]) -> FindingPage:
+def _finding(found: FindingReport, report: Report, kept: Kept) -> FindingPage:
     name, *_ = found.trials
     trial = next(each for each in report.trials if each.name == name)
-    plan = plans.get(name)
+    plan = kept.plans.get(name)
     again, runs = trial.reproduced
     return FindingPage(
         severity=found.severity,
@@ -62,7 +99,7 @@ def _finding(found: FindingReport, report: Report, plans: Mapping[str, Plan], ti
         trials=found.trials,
         reproduced=f"came back in {again} of {plural(runs, 'run')}" if runs else "",
         story=next((each.story for each in trial.verdicts if each.requirement == found.requirements[0]), ""),
-        timeline=name if name in timelines else "",
+        drawn=kept.drawn.get(name),
         steps=planned.steps(plan) if plan is not None else (),
         faults=planned.faults(plan) if plan is not None else (),
         shrunk=found.shrunk,
@@ -103,9 +140,22 @@ def _not_tried(report: Report) -> Iterator[str]:
         yield f"{plans} of {search.scenario}, because {search.requirement} was violated in {search.trial}"
 
 
-def _trial(trial: TrialReport) -> TrialRow:
+def _trial(trial: TrialReport, writes: Writes | None) -> TrialRow:
     worst = max(map(outcome, trial.verdicts), default=Outcome.NOT_EXERCISED)
-    return TrialRow(name=trial.name, title=trial.title or trial.scenario, result=_word(worst), seconds=trial.seconds)
+    said = {verdict.requirement: verdict.result for verdict in trial.verdicts if verdict.exercised}
+    late = any(said.get(slug) in ("failed", "inconclusive") for slug in _CONVERGED)
+    return TrialRow(
+        name=trial.name,
+        title=trial.title or trial.scenario,
+        scenario=trial.scenario,
+        result=_word(worst),
+        seconds=trial.seconds,
+        verdicts=said,
+        faults=f"{trial.faults_fired} of {trial.faults_planned}",
+        spent={"references": trial.references_seconds} | msgspec.structs.asdict(trial.spent),
+        recovered=None if late else trial.spent.settle,
+        writes=writes,
+    )
 
 
 def _word(joined: Outcome) -> Word:

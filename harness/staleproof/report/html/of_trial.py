@@ -9,22 +9,25 @@ from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history.history import History
 from staleproof.core.plan.plan import Plan
 from staleproof.report.html import plan as planned
-from staleproof.report.html.document import FindingPage, Page, Row, TrialRow
-from staleproof.report.timeline.document import Timeline
-from staleproof.report.timeline.trial import timeline
+from staleproof.report.html.document import Attachment, FindingPage, Page, Row, TrialRow
+from staleproof.report.html.draw import Timelines, draw
+from staleproof.report.model import Word
 
 _CELLS = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS, Outcome.NOT_EXERCISED)
 
 
-def page_of_trial(name: str, history: History, verdicts: Sequence[Verdict], stories: Sequence[Story]) -> Page:
+def page_of_trial(
+    name: str, history: History, verdicts: Sequence[Verdict], stories: Sequence[Story], attachment: Attachment | None = None
+) -> Page:
     """`stories`: those of its findings, the worst first; each gets a timeline, on which its own witnesses are numbered."""
     plan = history.header.plan
-    worst = max((verdict.outcome for verdict in verdicts), default=Outcome.NOT_EXERCISED)
-    told = [timeline(history, [story]) for story in stories] or [timeline(history)]
-    drawn: dict[str, Timeline] = {f"{name} {number}" if number > 1 else name: each for number, each in enumerate(told, 1)}
+    timelines: Timelines = {}
+    drawn = [draw(f"{name} {n}" if n > 1 else name, history, [story], attachment, timelines) for n, story in enumerate(stories, 1)]
+    if not stories:
+        draw(name, history, (), attachment, timelines)
     return Page(
         title=f"{name}: {plan.title or plan.scenario}",
-        verdict=worst.word,  # type: ignore[arg-type]  # one of the four words
+        verdict=_worst(verdicts),
         sentence=_sentence(plan),
         subject=tuple(history.header.environment.items()),
         findings=tuple(
@@ -35,18 +38,38 @@ def page_of_trial(name: str, history: History, verdicts: Sequence[Verdict], stor
                 requirements=(story.requirement, *story.also),
                 trials=(name,),
                 story=story.text(),
-                timeline=key,
+                drawn=each,
                 steps=planned.steps(plan),
                 faults=planned.faults(plan),
                 remedy=story.remedy,
                 replay=f"staleproof replay {name}",
             )
-            for story, key in zip(stories, drawn, strict=False)
+            for story, each in zip(stories, drawn, strict=True)
         ),
         scenarios=(plan.scenario,),
         rows=tuple(map(_row, verdicts)),
-        trials=(TrialRow(name=name, title=plan.title, result=worst.word, seconds=round(_seconds(history), 1)),),  # type: ignore[arg-type]
-        timelines=drawn,
+        trials=(_trial(name, history, verdicts),),
+        timelines=timelines,
+    )
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Word:
+    return _word(max((verdict.outcome for verdict in verdicts), default=Outcome.NOT_EXERCISED))
+
+
+def _word(outcome: Outcome) -> Word:
+    return outcome.word  # type: ignore[return-value]  # one of the four words
+
+
+def _trial(name: str, history: History, verdicts: Sequence[Verdict]) -> TrialRow:
+    plan = history.header.plan
+    return TrialRow(
+        name=name,
+        title=plan.title,
+        scenario=plan.scenario,
+        result=_worst(verdicts),
+        seconds=round(history.entries[-1].at if history.entries else 0.0, 1),
+        verdicts={each.requirement: _word(each.outcome) for each in verdicts if each.outcome is not Outcome.NOT_EXERCISED},
     )
 
 
@@ -64,11 +87,7 @@ def _row(verdict: Verdict) -> Row:
         requirement=requirement.slug,
         level=requirement.level,
         must=requirement.must,
-        result=verdict.outcome.word,  # type: ignore[arg-type]  # as above
+        result=_word(verdict.outcome),
         why=verdict.why,
         cells=((failed, inconclusive, passed, idle),),
     )
-
-
-def _seconds(history: History) -> float:
-    return history.entries[-1].at if history.entries else 0.0

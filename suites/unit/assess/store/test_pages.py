@@ -2,36 +2,65 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from staleproof.assess.store.artefacts import trial_report
 from staleproof.assess.store.pages import read_report, run_page, trial_page, write_page
-from staleproof.assess.store.run_folder import PLAN
-from staleproof.core.plan.plan import encode as encode_plan
+from staleproof.assess.store.run_folder import HISTORY, exported
 from staleproof.errors import UsageError
-from staleproof.report.model import Report, encode
-from staleproof.report.model import Report as Run
+from staleproof.report.html.document import Writes
+from staleproof.report.model import encode
 
-from ...judged import HISTORIES, result
-
-
-def run_of(folder: Path, *names: str) -> Run:
-    """A run of these golden histories, in this folder."""
-    trials = []
-    for number, name in enumerate(names, 1):
-        done = result(name, folder / "trials" / f"{number:03}")
-        (done.folder / PLAN).write_bytes(encode_plan(done.plan))
-        trials.append(trial_report(done, folder))
-    return Report(run_id="r", date="d", reproduce="x", trials=tuple(trials))
+from ...judged import HISTORIES, run_of
 
 
 def test_the_page_of_a_run_has_the_timeline_of_what_was_found(tmp_path: Path) -> None:
     page = run_page(tmp_path, run_of(tmp_path, "naive-hidden-creates"))
     (finding,) = page.findings
 
-    assert list(page.timelines) == [finding.timeline] == ["001"]
+    assert finding.drawn is not None
+    assert finding.drawn.timeline == "001"
     assert page.timelines["001"].tales[0].cause == finding.cause
     assert finding.steps
+
+
+def test_a_finding_has_the_exported_trial_and_a_run_without_the_faults_beside_it(tmp_path: Path) -> None:
+    page = run_page(tmp_path, run_of(tmp_path, "naive-hidden-creates", "naive-hidden-deletes"))
+    deletes, creates = page.findings
+
+    for finding in (deletes, creates):
+        assert finding.drawn is not None
+        assert finding.drawn.attachment is not None
+        assert finding.drawn.attachment.data == exported(tmp_path / "trials" / finding.trials[0] / HISTORY)
+        assert page.timelines[finding.drawn.reference].bands == ()
+    assert [trial.writes for trial in page.trials] == [Writes(did=18, least=5, most=5), Writes(did=12, least=9, most=9)]
+
+
+def test_a_history_too_large_for_a_page_is_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("staleproof.assess.store.pages._LARGEST_ATTACHMENT", 100)
+    (finding,) = run_page(tmp_path, run_of(tmp_path, "naive-hidden-creates")).findings
+
+    assert finding.drawn is not None
+    assert finding.drawn.attachment is not None
+    assert finding.drawn.attachment.data is None
+    assert finding.drawn.attachment.name.endswith(".jsonl.gz")
+
+
+def test_of_each_reason_why_something_is_inconclusive_a_trial_is_drawn(tmp_path: Path) -> None:
+    page = run_page(tmp_path, run_of(tmp_path, "mutants/crash_loops", "expectations-hidden-creates"))
+
+    assert page.questions
+    for question in page.questions:
+        assert question.drawn is not None
+        assert question.drawn.timeline in page.timelines
+
+
+def test_an_interrupted_run_does_not_wait_for_what_takes_long(tmp_path: Path) -> None:
+    run = msgspec.structs.replace(run_of(tmp_path, "naive-hidden-creates"), partial=True)
+    page = run_page(tmp_path, run)
+
+    assert [trial.writes for trial in page.trials] == [None]
+    assert page.findings[0].drawn is not None
 
 
 def test_what_was_not_kept_is_left_out(tmp_path: Path) -> None:
@@ -40,7 +69,7 @@ def test_what_was_not_kept_is_left_out(tmp_path: Path) -> None:
         path.unlink()
     (finding,) = run_page(tmp_path, run).findings
 
-    assert (finding.timeline, finding.steps) == ("", ())
+    assert (finding.drawn, finding.steps) == (None, ())
     assert finding.story.startswith("no-duplicate-create")
 
 

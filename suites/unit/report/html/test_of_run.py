@@ -1,7 +1,8 @@
 """The page of a run, from its report alone."""
 
+from staleproof.core.history.time_breakdown import Spent
 from staleproof.report.html.document import Page
-from staleproof.report.html.of_run import page_of_run
+from staleproof.report.html.of_run import Kept, page_of_run
 from staleproof.report.model import EndedSearch, LeftOut, Report
 
 from ..runs import BAD, GOOD, IDLE, UNKNOWN, report, trial, verdict
@@ -10,7 +11,7 @@ SLUG, OTHER = "no-duplicate-create", "settles"
 
 
 def of(run: Report) -> Page:
-    return page_of_run(run, {}, {})
+    return page_of_run(run, Kept())
 
 
 def test_the_worst_finding_comes_first_and_says_how_to_see_it_again() -> None:
@@ -48,3 +49,23 @@ def test_what_was_not_tried_is_told() -> None:
 def test_a_run_of_nothing_has_a_page() -> None:
     page = of(report())
     assert (page.verdict, page.findings, page.timelines) == ("not exercised", (), {})
+
+
+def test_what_stayed_inconclusive_is_told_by_its_reason() -> None:
+    why = "it may yet do so"
+    first = trial("001", verdict(SLUG, UNKNOWN, why=why), verdict(OTHER, UNKNOWN, why="another"))
+    page = of(
+        report(
+            first, trial("002", verdict(SLUG, UNKNOWN, why=why)), trial("003", verdict(SLUG, UNKNOWN, why=why), hostile="DropFrame")
+        )
+    )
+
+    assert [(each.why, each.requirements, each.trials) for each in page.questions] == [
+        (why, (SLUG,), ("001", "002")),
+        ("another", (OTHER,), ("001",)),
+    ]
+
+
+def test_a_trial_that_did_not_converge_never_recovered() -> None:
+    page = of(report(trial("001", verdict(OTHER, BAD)), trial("002", verdict(OTHER, GOOD), spent=Spent(settle=0.5))))
+    assert [each.recovered for each in page.trials] == [None, 0.5]

@@ -1,77 +1,104 @@
-// The timeline that one can move: a canvas with an axis above it, and a table of the same entries beside it.
-import { axisTop } from "d3-axis";
-import { scaleLinear } from "d3-scale";
+// The timeline that one can move: a canvas with an axis above it, a table of the same entries, and a run without the faults beside it.
 import { select } from "d3-selection";
+import { scaleLinear } from "d3-scale";
 import { zoom, zoomIdentity } from "d3-zoom";
+import { aligned } from "./align.js";
+import { AXIS, axis } from "./axis.js";
 import { WAYS, clock } from "./clock.js";
 import { el } from "./dom.js";
-import { AXIS, layout, offset } from "./layout.js";
+import { legend } from "./legend.js";
 import { KINDS, marks } from "./marks.js";
 import { paint, palette } from "./paint.js";
+import { panel } from "./panel.js";
 import { table } from "./table.js";
 import { duration, visible } from "./text.js";
 
 const NARROW = 640;
-const NEAR = 12; // pixels
+const LEAST_WIDTH = 300;
+const DEEPEST = 50_000;
+const BELOW = 20; // pixels: there it says how long the gaps are that were cut
+const DRAWN = "timeline drawn"; // what a browser's own tools, and suites/bench, show
 const WAY_NAMES = { cut: "idle gaps cut", linear: "by the clock", order: "by order" };
+const BESIDE = new Set(["title", "step", "write", "truth", "shown"]);
 
-/** An element with the timeline in it. `onWitness(line)` is called when an entry of the story is chosen. */
-export function chart(timeline, onWitness = () => {}) {
+/** `{element, begin(), tell(line)}`. `reference`: a run without the faults, if there is one; `onWitness(line)` is called when an entry of
+ * the story is chosen. */
+export function chart(timeline, { reference, onWitness = () => {} } = {}) {
   const all = marks(timeline);
-  const state = { way: "cut", hidden: new Set(["read"]), find: "", open: firstOpen(timeline, all), selected: null, transform: zoomIdentity };
-  const canvas = el("canvas", { tabindex: "0", role: "img", "aria-label": `Timeline of ${timeline.title}. The table below has the same entries; arrow keys go from one to the next.` });
-  const axis = el("div", { class: "axis", "aria-hidden": "true" });
+  const others = reference ? marks(reference) : [];
+  const state = { way: "cut", hidden: new Set(["read"]), find: "", open: firstOpen(timeline, all), selected: null, transform: zoomIdentity, beside: false };
+  const canvas = el("canvas", { tabindex: "0", role: "application", "aria-label": `Timeline of ${timeline.title}. Arrow keys go from entry to entry; the table below has the same entries.` });
+  const head = axis();
+  const pinned = el("div", { class: "pinned" }, canvas, head.element);
+  const content = el("div", {}, pinned);
+  const stage = el("div", { class: "stage" }, content);
   const says = el("p", { class: "says", "aria-live": "polite" }, "Choose an entry to read what it says.");
-  const stage = el("div", { class: "stage" }, axis, canvas);
   const leftOut = el("p", { class: "dim" });
-  const revisions = new Map(all.filter((mark) => mark.kind === "truth").map((mark) => [mark.entry, mark]));
   const list = table((mark) => choose(mark, true));
-  const svg = select(axis).append("svg");
   let view = null;
+  let asked = 0;
 
-  const behaviour = zoom().scaleExtent([1, 5000]).filter(wanted).on("zoom", (event) => {
+  const behaviour = zoom().scaleExtent([1, DEEPEST]).filter(wanted).on("zoom", (event) => {
     state.transform = event.transform;
-    draw();
+    soon();
   });
   select(canvas).call(behaviour).on("dblclick.zoom", null);
 
   const shows = (kind) => !state.hidden.has(kind);
-  const isFound = (text) => !state.find || text.toLowerCase().includes(state.find);
-  const kept = () => all.filter((mark) => shows(mark.kind) && isFound(mark.text));
+  const has = (text) => !state.find || text.toLowerCase().includes(state.find);
+  const found = (mark) => !state.find || has(mark.text);
+  const wantedObject = (object) => has(object.name) || has(object.uid);
 
+  /** Work out what does not change while one moves. */
   function measure() {
-    const width = Math.max(300, stage.clientWidth);
+    const width = Math.max(LEAST_WIDTH, stage.clientWidth);
     const left = width < NARROW ? 92 : 190;
-    const time = clock([0, ...all.flatMap((mark) => [mark.at, mark.until ?? mark.at]), timeline.seconds], state.way);
-    for (const mark of all) mark.place = time.place(mark.at);
-    const rows = layout(timeline, { open: state.open, shows, wanted: (object) => isFound(object.name) || isFound(object.uid) });
+    const there = state.beside ? aligned(timeline, reference) : null;
+    const time = clock([0, timeline.seconds, ...moments(all, (at) => at), ...(there ? moments(others, there) : [])], state.way);
+    const common = { open: state.open, found, wanted: wantedObject };
+    const panels = [panel(timeline, all, { ...common, top: AXIS, shows, place: time.place })];
+    if (there) {
+      const title = "beside it: a run without the faults, each step where the same step of the trial is";
+      panels.push(panel(reference, others, { ...common, top: panels[0].bottom + 6, title, shows: (kind) => BESIDE.has(kind) && shows(kind), place: (at) => time.place(there(at)) }));
+    }
+    const total = panels.at(-1).bottom + BELOW;
+    content.style.height = `${total}px`;
+    const height = Math.min(total, stage.clientHeight || total);
     const flat = scaleLinear([0, 1], [left + 14, width - 18]);
-    behaviour.extent([[left + 14, 0], [width - 18, rows.height]]).translateExtent([[left + 14, 0], [width - 18, rows.height]]);
-    view = { ...rows, timeline, revisions, marks: kept(), time, flat, left, width, gaps: time.gaps, selected: state.selected, colours: palette(stage) };
+    behaviour.extent([[left + 14, 0], [width - 18, height]]).translateExtent([[left + 14, 0], [width - 18, height]]);
+    const gaps = { from: Float64Array.from(time.gaps, (gap) => time.place(gap.from)), to: Float64Array.from(time.gaps, (gap) => time.place(gap.to)), seconds: time.gaps.map((gap) => gap.to - gap.from) };
+    const pen = canvas.getContext("2d");
+    view = { panels, time, flat, left, width, height, gaps, colours: palette(stage, pen), isMain: (mark) => mark.timeline === timeline };
     const scale = window.devicePixelRatio || 1;
     canvas.width = width * scale;
-    canvas.height = rows.height * scale;
+    canvas.height = height * scale;
     canvas.style.width = `${width}px`;
-    canvas.style.height = `${rows.height}px`;
+    canvas.style.height = `${height}px`;
     draw();
   }
 
+  /** Once a frame, however often it is asked for. */
+  function soon() {
+    if (view) asked ||= requestAnimationFrame(draw);
+  }
+
   function draw() {
-    const zoomed = state.transform.rescaleX(view.flat);
-    view.zoomed = zoomed;
-    view.x = (at) => zoomed(view.time.place(at));
+    cancelAnimationFrame(asked);
+    asked = 0;
+    view.zoomed = state.transform.rescaleX(view.flat);
     view.selected = state.selected;
+    view.scroll = stage.scrollTop;
     const pen = canvas.getContext("2d");
     const scale = window.devicePixelRatio || 1;
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     const count = paint(pen, view);
-    leftOut.textContent = count ? `${count.toLocaleString("en")} entries are too close to others to be drawn: zoom in, or read the table.` : "";
-    drawAxis(svg, view, zoomed);
+    leftOut.textContent = count ? `${count.toLocaleString("en")} entries are too close to others to be drawn each: zoom in, or read the table.` : "";
+    head.draw(view);
   }
 
   function refresh() {
     measure();
-    list.show(view.marks);
+    list.show(view.panels[0].marks);
   }
 
   function choose(mark, reveal = false) {
@@ -79,39 +106,40 @@ export function chart(timeline, onWitness = () => {}) {
     says.replaceChildren(el("strong", {}, duration(mark.at)), " ", el("bdi", {}, visible(mark.text)), mark.witness ? ` (line ${mark.witness} of the story)` : "");
     list.mark(mark);
     if (mark.witness) onWitness(mark.witness);
-    if (reveal) open(mark);
-    measure();
+    if (reveal && mark.uid && !state.open.has(mark.lane)) {
+      state.open.add(mark.lane);
+      measure();
+    }
     if (reveal) into(mark);
-  }
-
-  function open(mark) {
-    if (mark.uid) state.open.add(mark.lane);
+    soon();
   }
 
   /** Bring an entry into sight. */
   function into(mark) {
-    const x = view.x(mark.at);
-    if (x < view.left + 20 || x > view.width - 20) select(canvas).call(behaviour.translateTo, view.flat(view.time.place(mark.at)), 0);
+    const x = view.zoomed(mark.place);
+    if (x < view.left + 20 || x > view.width - 20) select(canvas).call(behaviour.translateTo, view.flat(mark.place), 0);
+    const row = view.panels[0].rowOf(mark);
+    if (row && (row.y < stage.scrollTop + AXIS || row.y + row.height > stage.scrollTop + view.height - BELOW)) stage.scrollTop = row.y - view.height / 2;
   }
 
   function fit(since, until) {
     const [a, b] = [since, until].map((at) => view.flat(view.time.place(at)));
     const [low, high] = view.flat.range();
-    const factor = Math.min(5000, Math.max(1, (high - low) / Math.max(b - a, 1e-6) / 1.15));
+    const factor = Math.min(DEEPEST, Math.max(1, (high - low) / Math.max(b - a, 1e-6) / 1.15));
     const middle = (a + b) / 2;
     select(canvas).call(behaviour.transform, zoomIdentity.translate((low + high) / 2, 0).scale(factor).translate(-middle, 0));
   }
 
   const whole = () => select(canvas).call(behaviour.transform, zoomIdentity);
-  const deed = () => fit(...extent(timeline));
-  const first = () => (timeline.tales.length ? deed() : whole());
+  const deed = () => (timeline.tales.length ? fit(...extent(timeline)) : whole());
   const by = (factor) => select(canvas).call(behaviour.scaleBy, factor);
   const along = (pixels) => select(canvas).call(behaviour.translateBy, pixels / state.transform.k, 0);
 
   function step(by) {
-    const at = view.marks.indexOf(state.selected);
-    const next = at < 0 ? (by > 0 ? 0 : view.marks.length - 1) : Math.min(view.marks.length - 1, Math.max(0, at + by));
-    if (view.marks[next]) choose(view.marks[next], true);
+    const every = view.panels[0].marks;
+    const at = every.indexOf(state.selected);
+    const next = at < 0 ? (by > 0 ? 0 : every.length - 1) : Math.min(every.length - 1, Math.max(0, at + by));
+    if (every[next]) choose(every[next], true);
   }
 
   const keys = {
@@ -123,45 +151,58 @@ export function chart(timeline, onWitness = () => {}) {
     event.preventDefault();
     keys[event.key]();
   });
+  const pointed = (event) => {
+    const { left, top } = canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - left, event.clientY - top + stage.scrollTop];
+    return { x, row: view.panels.flatMap((each) => each.rows).find((row) => y >= row.y && y < row.y + row.height), mark: x < view.left ? null : nearest(x, y) };
+  };
+  const nearest = (x, y) => view.panels.map((each) => each.nearest(x, y, view.zoomed)).find(Boolean);
   canvas.addEventListener("click", (event) => {
-    const { left, top } = canvas.getBoundingClientRect();
-    const [x, y] = [event.clientX - left, event.clientY - top];
-    const row = view.rows.find((each) => y >= each.y && y < each.y + each.height);
-    if (x < view.left && row?.kind === "lane") return toggle(row.label);
-    const mark = nearest(view, x, y);
-    if (mark) choose(mark);
+    const { x, row, mark } = pointed(event);
+    if (x < view.left && row?.kind === "lane") toggle(row.label);
+    else if (mark) choose(mark);
+    else if (row?.kind === "fault" || row?.kind === "steps") choose(lasting(row, x));
   });
+  /** The fault of a row, or the step under a pixel. */
+  const lasting = (row, x) => all.filter((mark) => (row.band ? mark.of === row.band : mark.kind === "step" && mark.place <= view.zoomed.invert(x))).at(-1) ?? all[0];
   canvas.addEventListener("pointermove", (event) => {
-    const { left, top } = canvas.getBoundingClientRect();
-    const mark = event.pointerType === "mouse" && nearest(view, event.clientX - left, event.clientY - top);
+    const mark = event.pointerType === "mouse" && !event.buttons && pointed(event).mark;
     canvas.title = mark ? visible(`${duration(mark.at)}  ${mark.text}`) : "";
   });
+  stage.addEventListener("scroll", soon);
 
   function toggle(lane) {
     if (!state.open.delete(lane)) state.open.add(lane);
     refresh();
   }
 
-  const way = el("select", { "aria-label": "axis", change: () => ((state.way = way.value), refresh(), first()) }, WAYS.map((each) => el("option", { value: each }, WAY_NAMES[each])));
+  const way = el("select", { "aria-label": "axis", change: () => ((state.way = way.value), refresh(), deed()) }, WAYS.map((each) => el("option", { value: each }, WAY_NAMES[each])));
   const find = el("input", { type: "search", placeholder: "filter by name", "aria-label": "filter by name", input: () => ((state.find = find.value.trim().toLowerCase()), refresh()) });
-  const button = (text, label, act) => el("button", { type: "button", title: label, "aria-label": label, click: act }, text);
+  const button = (text, label, act) => el("button", { type: "button", title: label, "aria-label": text.length > 1 ? `${text}: ${label}` : label, click: act }, text);
   const kinds = Object.entries(KINDS).map(([kind, name]) => {
     const box = el("input", { type: "checkbox", checked: shows(kind), change: () => (box.checked ? state.hidden.delete(kind) : state.hidden.add(kind), refresh()) });
     return el("label", {}, box, name);
   });
+  const beside = el("input", { type: "checkbox", change: () => ((state.beside = beside.checked), measure()) });
   const lanes = timeline.lanes.map((lane) => button(lane.name, `show or hide the objects of ${lane.name}`, () => toggle(lane.name)));
   const tools = el("div", { class: "tools" },
     button("\u2212", "zoom out", () => by(1 / 1.5)), button("+", "zoom in", () => by(1.5)), button("whole trial", "show the whole trial", whole),
     timeline.tales.length ? button("the finding", "show what the story tells of", deed) : null, way, find,
+    reference ? el("label", {}, beside, "beside a run without the faults") : null,
     el("details", {}, el("summary", {}, "what is shown"), el("div", { class: "kinds" }, kinds, lanes)));
   const box = el("div", { class: "chart" }, tools, stage, leftOut, legend(), says,
-    el("details", { class: "entries" }, el("summary", {}, `The same as a table: ${all.length.toLocaleString("en")} entries`), list.element));
+    el("details", { class: "entries", toggle: () => list.draw() }, el("summary", {}, `The same as a table: ${all.length.toLocaleString("en")} entries`), list.element));
 
-  new ResizeObserver(() => view?.width !== Math.max(300, stage.clientWidth) && measure()).observe(stage);
-  for (const query of ["(prefers-color-scheme: dark)", "print"]) window.matchMedia(query).addEventListener("change", measure);
+  new ResizeObserver(() => view && view.width !== Math.max(LEAST_WIDTH, stage.clientWidth) && measure()).observe(stage);
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) window.matchMedia(query).addEventListener("change", () => view && measure());
   return {
     element: box,
-    begin: () => (refresh(), first()),
+    begin: () => {
+      refresh();
+      deed();
+      draw();
+      performance.mark(DRAWN);
+    },
     tell: (line) => {
       const mark = all.find((each) => each.witness === line);
       if (mark) choose(mark, true);
@@ -174,15 +215,11 @@ function wanted(event) {
   return event.type === "wheel" ? event.ctrlKey || event.metaKey || event.shiftKey : !event.button;
 }
 
-function nearest(view, x, y) {
-  let [best, least] = [null, NEAR];
-  for (const mark of view.marks) {
-    const row = view.rowOf(mark);
-    if (!row || y < row.y || y > row.y + row.height || x < view.left) continue;
-    const reach = mark.kind === "fault" ? Math.max(0, view.x(mark.at) - x, x - view.x(mark.until ?? view.timeline.seconds)) : Math.hypot(view.x(mark.at) - x, (row.y + offset(mark, row) - y) / 2);
-    if (reach < least) [best, least] = [mark, reach];
+function* moments(all, place) {
+  for (const { at, until } of all) {
+    yield place(at);
+    if (until !== null) yield place(until);
   }
-  return best;
 }
 
 /** Lanes whose objects are shown at first: those that the story tells of; of a long one nothing. */
@@ -197,37 +234,4 @@ function extent(timeline) {
   const [first, last] = [Math.min(...lines), Math.max(...lines)];
   const open = timeline.bands.filter((band) => band.since <= last && (band.until ?? timeline.seconds) >= first);
   return [Math.min(first, ...open.map((band) => band.since)), Math.max(last, ...open.map((band) => band.until ?? timeline.seconds))];
-}
-
-function drawAxis(svg, view, zoomed) {
-  const [low, high] = zoomed.domain();
-  const ticks = [];
-  for (const at of candidates(view, low, high)) {
-    const x = view.x(at);
-    if (x > view.left + 4 && (!ticks.length || x - view.x(ticks.at(-1)) > 64)) ticks.push(at);
-  }
-  const steps = ticks.map((at) => view.time.place(at));
-  svg.attr("width", view.width).attr("height", AXIS).selectAll("g").data([0]).join("g").attr("transform", `translate(0,${AXIS - 2})`)
-    .call(axisTop(zoomed).tickValues(steps).tickFormat((_, i) => label(ticks[i])).tickSizeOuter(0));
-}
-
-const label = (at) => (at < 60 ? `${Number(at.toFixed(3))} s` : `${Math.floor(at / 60)}:${(at % 60).toFixed(1).padStart(4, "0")}`);
-
-/** Round times between the cuts, and the times behind them. */
-function candidates(view, low, high) {
-  const [from, to] = [view.time.moment(low), view.time.moment(high)];
-  const edges = [from, ...view.gaps.flatMap((gap) => [gap.from, gap.to]).filter((at) => at > from && at < to), to];
-  const parts = edges.slice(1).map((at, i) => [edges[i], at]).filter(([a, b]) => !view.gaps.some((gap) => a >= gap.from && b <= gap.to));
-  return parts.flatMap(([a, b]) => {
-    const room = Math.floor((view.x(b) - view.x(a)) / 75);
-    const round = room < 1 ? [] : scaleLinear([a, b], [0, 1]).ticks(room);
-    return round.length ? round : [a];
-  }).sort((a, b) => a - b);
-}
-
-function legend() {
-  const item = (sign, text) => el("li", {}, el("span", { class: `sign ${sign}`, "aria-hidden": "true" }), text);
-  return el("ul", { class: "legend" },
-    item("truth", "above: what was true"), item("shown", "below: what it had been shown"), item("stale", "shaded: true, and not shown"), item("hold", "a fault"),
-    item("own", "\u25c6 \u25bc the controller's write (\u25bd: nothing changed)"), item("other", "\u25cf somebody else's"), item("plain", "\u2502 frame  \u25a1 list  \u25b3 GET  \u25cb answer  \u2715 gone, rejected"));
 }

@@ -10,24 +10,25 @@ const TIMES = 4;
 
 /** `{place(at), moment(fraction), gaps}` over these moments (seconds, in any order). `gaps`: `{from, to}` in seconds, those cut. */
 export function clock(moments, way = "cut") {
-  const times = [...new Set(moments)].sort((a, b) => a - b);
-  if (times.length < 2) times.push((times[0] ?? 0) + 1);
+  const apart = new Set(moments);
+  if (apart.size < 2) apart.add(([...apart][0] ?? 0) + 1);
+  const times = Float64Array.from(apart).sort();
   const widths = times.slice(1).map((time, i) => time - times[i]);
   const most = way === "cut" ? widest(widths) : Infinity;
   const shown = way === "order" ? widths.map(() => 1) : widths.map((width) => Math.min(width, most));
   const total = shown.reduce((sum, width) => sum + width, 0);
-  const places = [0];
-  for (const width of shown) places.push(places.at(-1) + width / total);
+  const places = new Float64Array(times.length);
+  for (let i = 0; i < shown.length; i += 1) places[i + 1] = places[i] + shown[i] / total;
   return {
     times,
     place: (at) => between(at, times, places),
     moment: (fraction) => between(fraction, places, times),
-    gaps: widths.flatMap((width, i) => (width > most ? [{ from: times[i], to: times[i + 1] }] : [])),
+    gaps: Array.from(widths.keys()).filter((i) => widths[i] > most).map((i) => ({ from: times[i], to: times[i + 1] })),
   };
 }
 
 function widest(widths) {
-  const sorted = [...widths].sort((a, b) => a - b);
+  const sorted = widths.slice().sort();
   return Math.max(LEAST, TIMES * sorted[Math.floor((sorted.length - 1) * USUAL)]);
 }
 

@@ -1,17 +1,17 @@
 // Which rows a timeline has, from top to bottom, and where each mark is.
 
-const HEIGHT = { steps: 22, fault: 20, process: 22, writes: 26, reads: 18, lane: 34, object: 30 };
-export const AXIS = 26;
-const GAPS = 20; // below the rows it says how long the gaps are that were cut
+const HEIGHT = { title: 26, steps: 22, fault: 20, process: 22, writes: 26, reads: 18, lane: 34, object: 30 };
 
-/** `{rows, height, rowOf(mark)}`. `open`: names of lanes whose objects are shown; `shows(kind)`; `wanted(object)`. */
-export function layout(timeline, { open, shows, wanted }) {
+/** `{rows, bottom, rowOf(mark)}`, from `top` on. `title`: a heading of its own, if any; `open`: names of lanes whose objects are shown;
+ * `shows(kind)`; `wanted(object)`. */
+export function layout(timeline, { top, title, open, shows, wanted }) {
   const rows = [];
-  let y = AXIS;
+  let y = top;
   const add = (kind, label, more = {}) => {
     rows.push({ kind, label, y, height: HEIGHT[kind], ...more });
     y += HEIGHT[kind];
   };
+  if (title) add("title", title);
   if (shows("step") && timeline.steps.length) add("steps", "workload");
   if (shows("fault")) for (const band of timeline.bands) add("fault", band.name, { band });
   if (shows("process")) add("process", "its process");
@@ -20,10 +20,12 @@ export function layout(timeline, { open, shows, wanted }) {
   for (const lane of timeline.lanes) {
     const objects = lane.objects.filter(wanted);
     if (!objects.length) continue;
-    add("lane", lane.name, { lane, short: short(lane.name, timeline), count: objects.length, isOpen: open.has(lane.name) });
-    if (open.has(lane.name)) for (const object of objects) add("object", called(object, lane), { lane, object });
+    const isOpen = open.has(lane.name);
+    add("lane", lane.name, { lane, short: short(lane.name, timeline), count: objects.length, isOpen });
+    const names = isOpen ? occurrences(lane) : null;
+    if (isOpen) for (const object of objects) add("object", names.get(object.name) > 1 ? `${object.name} ${object.uid.slice(0, 4)}` : object.name, { lane, object });
   }
-  return { rows, height: y + GAPS, rowOf: finder(rows) };
+  return { rows, bottom: y, rowOf: finder(rows) };
 }
 
 /** Without its group, unless another resource is called the same. */
@@ -32,9 +34,11 @@ function short(name, { lanes }) {
   return lanes.filter((lane) => lane.name.split(".")[0] === head).length > 1 ? name : head;
 }
 
-/** Incarnations of one name are told apart by the beginning of their uid. */
-function called({ name, uid }, { objects }) {
-  return objects.filter((each) => each.name === name).length > 1 ? `${name} ${uid.slice(0, 4)}` : name;
+/** How many incarnations each name has: they are told apart by the beginning of their uid. */
+function occurrences({ objects }) {
+  const count = new Map();
+  for (const { name } of objects) count.set(name, (count.get(name) ?? 0) + 1);
+  return count;
 }
 
 function finder(rows) {

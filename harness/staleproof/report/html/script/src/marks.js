@@ -15,18 +15,49 @@ const PROCESS = new Set(["killed", "paused", "continued", "exited"]);
 const MEANS = { frame: "by a frame", list: "by a list", get: "by a GET", answer: "by the answer to its own write" };
 const READS = new Set(["get", "list", "watch"]);
 const DONE = { ADDED: "created", MODIFIED: "changed", DELETED: "deleted" };
+const WORDS = {
+  step: ({ of }) => `step ${of.number}: ${of.does}`,
+  fault: ({ of }) => `fault ${of.fault + 1}, ${of.name}: ${of.says}${of.fired ? "" : " (it did nothing)"}`,
+  truth: ({ of, object }) => truthText(object, of),
+  shown: ({ of, object }) => shownText(object, of),
+  write: ({ of }) => requestText(of),
+  read: ({ of }) => requestText(of),
+  process: ({ of }) => eventText(of),
+  stream: ({ of }) => eventText(of),
+};
 
-/** Each `{entry, at, until, kind, lane, uid, text, of}`, by time; `of` is what it stands for in the document. */
+/** An entry. `of` is what it stands for in the document; `witness` the number of the line of the story that tells of it. Its words are
+ * made when they are wanted: there may be a hundred thousand. */
+export class Mark {
+  constructor(kind, entry, at, until, lane, object, of) {
+    Object.assign(this, { kind, entry, at, until, lane, object, of, witness: undefined });
+  }
+
+  get uid() {
+    return this.object?.uid;
+  }
+
+  get text() {
+    return WORDS[this.kind](this);
+  }
+}
+
+/** All of them, by time. */
 export function marks(timeline) {
   const found = [
-    ...timeline.steps.map((step) => ({ ...when(step), kind: "step", text: `step ${step.number}: ${step.does}`, of: step })),
-    ...timeline.bands.map((band) => ({ ...when(band), kind: "fault", lane: band.lane, text: faultText(band), of: band })),
-    ...timeline.lanes.flatMap(laneMarks),
-    ...timeline.requests.map((request) => requestMark(request)),
-    ...timeline.events.map((event) => eventMark(event)),
+    ...timeline.steps.map((step) => new Mark("step", step.entry, step.since, step.until, "", null, step)),
+    ...timeline.bands.map((band) => new Mark("fault", band.entry, band.since, band.until, band.lane, null, band)),
   ];
+  for (const lane of timeline.lanes) {
+    for (const object of lane.objects) {
+      for (const of of object.revisions) found.push(new Mark("truth", of.entry, of.at, null, lane.name, object, of));
+      for (const of of object.shown) found.push(new Mark("shown", of.entry, of.at, null, lane.name, object, of));
+    }
+  }
+  for (const of of timeline.requests) found.push(new Mark(READS.has(of.verb) ? "read" : "write", of.entry, of.at, of.answered, of.lane, null, of));
+  for (const of of timeline.events) found.push(new Mark(PROCESS.has(of.kind) ? "process" : "stream", of.entry, of.at, null, of.lane, null, of));
   const numbers = witnessNumbers(timeline.tales[0]);
-  for (const mark of found) mark.witness = numbers.get(mark.entry) ?? numbers.get(mark.of.answer);
+  if (numbers.size) for (const mark of found) mark.witness = numbers.get(mark.entry) ?? numbers.get(mark.of.answer);
   return found.sort((a, b) => a.at - b.at || a.entry - b.entry);
 }
 
@@ -35,26 +66,10 @@ export function witnessNumbers(tale) {
   return new Map((tale?.lines ?? []).flatMap((line) => line.entries.map((entry) => [entry, line.line])));
 }
 
-const when = (each) => ({ entry: each.entry, at: each.since, until: each.until });
-
-function faultText(band) {
-  return `fault ${band.fault + 1}, ${band.name}: ${band.says}${band.fired ? "" : " (it did nothing)"}`;
-}
-
-function laneMarks(lane) {
-  return lane.objects.flatMap((object) => {
-    const stale = new Map(object.stale.map((each) => [each.entry, each]));
-    const place = { lane: lane.name, uid: object.uid };
-    return [
-      ...object.revisions.map((of) => ({ ...place, entry: of.entry, at: of.at, kind: "truth", text: truthText(object, of, stale.get(of.entry)), of })),
-      ...object.shown.map((of) => ({ ...place, entry: of.entry, at: of.at, kind: "shown", text: shownText(object, of), of })),
-    ];
-  });
-}
-
-function truthText(object, revision, stale) {
+function truthText(object, revision) {
   const done = revision.deletes && revision.type === "MODIFIED" ? "marked for deletion" : DONE[revision.type];
-  const who = revision.by === "controller" ? "by the controller" : `by ${revision.managers.join(", ") || "somebody else"}`;
+  const who = revision.by === "controller" ? "by the controller" : `by ${revision.managers.join(", ") || "another client"}`;
+  const stale = object.stale.find((each) => each.entry === revision.entry);
   const late = stale === undefined ? "" : stale.until === null ? "; never shown in this life" : `; shown ${duration(stale.until - stale.since)} later`;
   return `${object.name} was ${done} ${who} (resourceVersion ${revision.revision})${late}`;
 }
@@ -65,12 +80,10 @@ function shownText(object, showing) {
   return `it ${verb} ${object.name} at resourceVersion ${showing.revision}, ${MEANS[showing.means]}`;
 }
 
-function requestMark(request) {
+function requestText(request) {
   const name = request.name ? `/${request.name}` : "";
   const part = request.subresource ? ` (${request.subresource})` : "";
-  const kind = READS.has(request.verb) ? "read" : "write";
-  const { entry, at, answered } = request;
-  return { entry, at, until: answered, kind, lane: request.lane, text: `${request.verb} ${request.lane}${name}${part}: ${outcome(request)}`, of: request };
+  return `${request.verb} ${request.lane}${name}${part}: ${outcome(request)}`;
 }
 
 function outcome(request) {
@@ -84,8 +97,7 @@ function outcome(request) {
 
 const code = (request) => (request.code ? `${request.code} ${request.reason}`.trim() : "");
 
-function eventMark(event) {
-  const kind = PROCESS.has(event.kind) ? "process" : "stream";
+function eventText(event) {
   const of = event.lane ? ` (${event.lane})` : "";
-  return { entry: event.entry, at: event.at, kind, lane: event.lane, text: `${event.kind}${of}${event.says ? `: ${event.says}` : ""}`, of: event };
+  return `${event.kind}${of}${event.says ? `: ${event.says}` : ""}`;
 }

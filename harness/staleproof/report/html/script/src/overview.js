@@ -2,73 +2,81 @@
 import { el, told } from "./dom.js";
 import { plural } from "./text.js";
 
-const SIGNS = { failed: "\u2717", inconclusive: "?", passed: "\u2713", "not exercised": "\u2013" };
+export const SIGNS = { failed: "\u2717", inconclusive: "?", passed: "\u2713", "not exercised": "\u2013" };
 const LONG = 70;
+const MOST_CARDS = 6;
 const ORDER = ["failed", "inconclusive", "passed", "not exercised"];
 
-export function overview(page, onFinding) {
-  return el("main", { id: "top" }, header(page), cards(page, onFinding), el("div", { id: "findings" }), matrix(page), untried(page), trials(page));
+export const word = (said) => said.replace(" ", "-");
+export const result = (said) => el("span", { class: `result ${word(said)}` }, `${SIGNS[said]} ${said}`);
+
+/** Its sections. `onCell(requirement, scenario)`: when the trials behind a number are asked for. */
+export function overview(page, onFinding, onCell) {
+  return [header(page), cards(page, onFinding), el("div", { class: "trying" }, matrix(page, onCell), untried(page))];
 }
 
-function header({ verdict, sentence, subject, reproduce }) {
-  const facts = (wanted) => subject.filter(([, value]) => wanted(value)).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, told(value, 2000))));
-  const isLong = (value) => value.length > LONG;
+function header({ verdict, sentence, subject, reproduce, rows, trials }) {
+  const isLong = ([, value]) => value.length > LONG;
+  const facts = (some) => some.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, told(value, 2000))));
+  const more = subject.filter(isLong);
   return el("header", {},
     el("p", { class: "brand" }, "staleproof"),
-    el("h1", { class: word(verdict) }, `${SIGNS[verdict]} ${verdict}`),
+    el("div", { class: "headline" }, el("h1", { class: word(verdict) }, `${SIGNS[verdict]} ${verdict}`), tiles(rows, trials)),
     el("p", { class: "lead" }, told(sentence)),
-    el("dl", { class: "facts" }, facts((value) => !isLong(value))),
-    subject.some(([, value]) => isLong(value)) ? el("details", {}, el("summary", {}, "More about the run"), el("dl", {}, facts(isLong))) : null,
-    reproduce ? el("details", {}, el("summary", {}, "How to run it again"), el("pre", {}, told(reproduce, 4000))) : null);
+    el("dl", { class: "facts" }, facts(subject.filter((each) => !isLong(each)))),
+    more.length || reproduce ? el("details", { class: "more" }, el("summary", {}, "How to run it again, and more about the run"), reproduce ? el("pre", { class: "command" }, told(reproduce, 4000)) : null, el("dl", {}, facts(more))) : null);
 }
 
-function cards({ findings }, onFinding) {
-  if (!findings.length) return el("section", {}, el("h2", {}, "Findings"), el("p", {}, "None."));
-  return el("section", {}, el("h2", {}, plural(findings.length, "finding")), el("ol", { class: "cards" }, findings.map((finding, n) => card(finding, n, onFinding))));
+/** How many requirements came to which result. */
+function tiles(rows, trials) {
+  const counts = ORDER.map((said) => [said, rows.filter((row) => row.result === said).length]).filter(([, count]) => count);
+  return el("ul", { class: "tiles", "aria-label": "requirements by result" },
+    counts.map(([said, count]) => el("li", { class: `tile ${word(said)}` }, el("strong", {}, String(count)), ` ${said}`)),
+    el("li", { class: "tile" }, el("strong", {}, String(trials.length)), trials.length === 1 ? " trial" : " trials"));
+}
+
+function cards({ findings, questions }, onFinding) {
+  const about = findings.length ? el("ol", { class: "cards" }, findings.slice(0, MOST_CARDS).map((finding, n) => card(finding, n, onFinding))) : el("p", { class: "none" }, "\u2713 None.");
+  const rest = findings.slice(MOST_CARDS).map((finding, n) => el("li", {}, el("a", { href: `#finding-${n + MOST_CARDS + 1}`, click: () => onFinding(n + MOST_CARDS) },
+    el("span", { class: "severity" }, finding.severity || "failed"), " ", told(finding.cause || finding.headline)), el("span", { class: "dim" }, ` ${finding.requirements[0]} \u00b7 ${plural(finding.trials.length, "trial")}`)));
+  const open = questions.length ? el("p", {}, el("a", { href: "#question-1" }, `${plural(questions.length, "reason")} why something stayed inconclusive`), ", below.") : null;
+  return el("section", {}, el("h2", {}, findings.length ? plural(findings.length, "finding") : "Findings"), about, rest.length ? el("ol", { class: "rest", start: String(MOST_CARDS + 1) }, rest) : null, open);
 }
 
 function card(finding, n, onFinding) {
+  const aside = [finding.requirements.join(", "), plural(finding.trials.length, "trial"), finding.reproduced].filter(Boolean);
   return el("li", { class: "card" }, el("a", { href: `#finding-${n + 1}`, click: () => onFinding(n) },
     el("span", { class: "severity" }, finding.severity || "failed"),
-    el("strong", {}, told(finding.headline)),
-    finding.cause ? el("span", {}, told(finding.cause)) : null,
-    el("span", { class: "dim" }, `${finding.requirements.join(", ")} \u00b7 ${plural(finding.trials.length, "trial")}${finding.reproduced ? ` \u00b7 ${finding.reproduced}` : ""}`)));
+    el("strong", {}, told(finding.cause || finding.headline)),
+    finding.cause ? el("span", {}, told(finding.headline)) : null,
+    el("span", { class: "dim" }, aside.join(" \u00b7 "))));
 }
 
-/** Requirements by scenarios: how many trials came to which result. */
-function matrix({ scenarios, rows }) {
-  const tried = rows.filter((row) => row.result !== "not exercised");
-  const head = el("tr", {}, el("th", { scope: "col" }, "requirement"), el("th", { scope: "col" }, "result"), scenarios.map((name) => el("th", { scope: "col" }, name)));
+/** Requirements by scenarios: how many trials came to which result. The worst first. */
+function matrix({ scenarios, rows }, onCell) {
+  const tried = rows.filter((row) => row.result !== "not exercised").sort((a, b) => ORDER.indexOf(a.result) - ORDER.indexOf(b.result));
+  if (!tried.length) return null;
+  const head = el("tr", {}, ["requirement", "result", ...scenarios].map((name) => el("th", { scope: "col" }, told(name))));
   const body = tried.map((row) => el("tr", {},
     el("th", { scope: "row", title: row.must }, row.requirement, row.level === "core" ? null : el("span", { class: "dim" }, ` ${row.level}`)),
-    result(row.result), row.cells.map(counts)));
-  return el("section", {}, el("h2", {}, "What was tried"),
-    el("p", { class: "dim" }, "Trials of each scenario: \u2717 failed, ? inconclusive, \u2713 passed. A dot: nothing in it could have shown a violation."),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "requirements by scenarios" }, el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, body))));
+    el("td", {}, result(row.result)), row.cells.map((cell, i) => counts(cell, row.requirement, scenarios[i], onCell))));
+  return el("section", { id: "tried" }, el("h2", {}, "What was tried"),
+    el("p", { class: "dim" }, "Trials of each scenario: \u2717 failed, ? inconclusive, \u2713 passed; a number leads to them. A dot: nothing in it could have shown a violation."),
+    el("div", { class: "scroll wide", tabindex: "0", role: "region", "aria-label": "requirements by scenarios" }, el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, body))));
 }
 
-const result = (said) => el("td", {}, el("span", { class: `result ${word(said)}` }, `${SIGNS[said]} ${said}`));
-
-function counts(cell) {
-  const told = ORDER.slice(0, 3).filter((said, i) => cell[i]).map((said) => `${SIGNS[said]}${cell[ORDER.indexOf(said)]}`);
-  const worst = ORDER.find((said, i) => cell[i]) ?? "not exercised";
-  return el("td", { class: `count ${told.length ? word(worst) : "dim"}` }, told.join(" ") || "\u00b7");
+function counts(cell, requirement, scenario, onCell) {
+  const said = ORDER.slice(0, 3).filter((said, i) => cell[i]);
+  if (!said.length) return el("td", { class: "count dim" }, el("span", { "aria-label": "not exercised", role: "img" }, "\u00b7"));
+  const label = `${requirement}, ${scenario}: ${said.map((each) => `${cell[ORDER.indexOf(each)]} ${each}`).join(", ")}`;
+  const numbers = said.map((each) => el("span", { class: `result ${word(each)}` }, `${SIGNS[each]}${cell[ORDER.indexOf(each)]}`)).flatMap((each, i) => (i ? [" ", each] : [each]));
+  return el("td", { class: "count" }, el("button", { type: "button", class: "link", title: label, click: () => onCell(requirement, scenario) }, numbers));
 }
 
 function untried({ rows, notTried }) {
   const idle = rows.filter((row) => row.result === "not exercised");
   if (!idle.length && !notTried.length) return null;
-  return el("section", {}, el("h2", {}, "What was not tried"),
+  return el("section", { id: "untried" }, el("h2", {}, "What was not tried"),
     notTried.length ? el("ul", {}, notTried.map((line) => el("li", {}, told(line)))) : null,
     idle.length ? el("details", {}, el("summary", {}, `${plural(idle.length, "requirement")} not exercised`), el("dl", {}, idle.flatMap((row) => [el("dt", {}, row.requirement), el("dd", {}, told(row.why || row.must))]))) : null);
 }
-
-function trials({ trials: every }) {
-  if (every.length < 2) return null;
-  const rows = every.map((trial) => el("tr", {}, el("td", {}, trial.name), result(trial.result), el("td", { class: "number" }, `${trial.seconds.toFixed(1)} s`), el("td", {}, told(trial.title))));
-  const head = el("thead", {}, el("tr", {}, ["trial", "result", "time", "plan"].map((name) => el("th", { scope: "col" }, name))));
-  return el("section", {}, el("details", {}, el("summary", {}, plural(every.length, "trial")), el("div", { class: "scroll", tabindex: "0" }, el("table", {}, head, el("tbody", {}, rows))),
-    el("p", { class: "dim" }, "Of any other trial: staleproof report html TRIAL")));
-}
-
-const word = (said) => said.replace(" ", "-");

@@ -1,20 +1,19 @@
 // Lines and shapes.
 
-export function hatch(pen, x, y, width, height, colour, gap) {
-  pen.save();
-  pen.beginPath();
-  pen.rect(x, y, width, height);
-  pen.clip();
-  pen.strokeStyle = colour;
-  const from = Math.max(x, -height);
-  const to = Math.min(x + width, pen.canvas.width);
-  pen.beginPath();
-  for (let at = from - height - ((from - height) % gap); at < to; at += gap) {
-    pen.moveTo(at, y + height);
-    pen.lineTo(at + height, y);
+/** A hatching that fills anything: stroked line by line it would be the dearest thing in a picture. */
+export function hatching(pen, colour, gap) {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = gap;
+  const ink = tile.getContext("2d");
+  ink.strokeStyle = colour;
+  ink.lineWidth = 1.2;
+  ink.beginPath();
+  for (const shift of [-gap, 0, gap]) {
+    ink.moveTo(shift - 1, gap + 1);
+    ink.lineTo(shift + gap + 1, -1);
   }
-  pen.stroke();
-  pen.restore();
+  ink.stroke();
+  return pen.createPattern(tile, "repeat");
 }
 
 export function line(pen, x1, y1, x2, y2, width = 1) {

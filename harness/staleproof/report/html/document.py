@@ -76,13 +76,15 @@ class Question(_Struct, frozen=True, kw_only=True):
 
 
 class Row(_Struct, frozen=True, kw_only=True):
-    """A requirement. `cells`: for each scenario how many trials failed, were inconclusive, passed, did not exercise it."""
+    """A requirement. `scored`: it decides about conformance; `cells`: for each scenario how many trials failed, were inconclusive,
+    passed, did not exercise it."""
 
     requirement: str
     level: str
     must: str
     result: Word
     why: str = ""
+    scored: bool = True
     cells: tuple[tuple[int, int, int, int], ...]
 
 
@@ -112,7 +114,8 @@ class TrialRow(_Struct, frozen=True, kw_only=True):
 
 
 class Page(_Struct, frozen=True, kw_only=True):
-    """All of it. `subject`: what it ran on, name and value; `questions`: what stayed inconclusive; `not_tried`: what was left
+    """All of it. `subject`: what it ran on, name and value; `questions`: what stayed inconclusive; `aside`: what was found and
+    is not scored; `not_tried`: what was left
     out, a line each; `licences`: of the libraries in the page."""
 
     title: str
@@ -122,6 +125,7 @@ class Page(_Struct, frozen=True, kw_only=True):
     reproduce: str = ""
     findings: tuple[FindingPage, ...]
     questions: tuple[Question, ...] = ()
+    aside: tuple[str, ...] = ()
     scenarios: tuple[str, ...]
     rows: tuple[Row, ...]
     not_tried: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
+from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored, worst
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.verdict import Outcome
 from staleproof.core.grouping import grouped
@@ -15,7 +15,7 @@ from staleproof.report.coverage import missed
 from staleproof.report.html import plan as planned
 from staleproof.report.html.document import Drawn, FindingPage, Page, Question, Row, TrialRow, Writes
 from staleproof.report.model import FindingReport, Report, TrialReport, Word, exercised, findings, outcome, overall, reason
-from staleproof.report.terminal import sentence
+from staleproof.report.terminal import lacking, sentence
 from staleproof.report.timeline.document import Timeline
 
 _CELLS = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS, Outcome.NOT_EXERCISED)
@@ -38,7 +38,8 @@ def page_of_run(report: Report, kept: Kept) -> Page:
     """The whole of it."""
     scenarios = tuple(sorted({trial.scenario for trial in report.trials}))
     joined = overall(report)
-    verdict = _word(max(joined.values(), default=Outcome.NOT_EXERCISED))
+    decided = worst(joined.items())
+    verdict = _word(Outcome.INCONCLUSIVE if decided is Outcome.PASS and lacking(report) else decided)
     return Page(
         title=f"staleproof: {report.run_id}",
         verdict=verdict,
@@ -47,6 +48,7 @@ def page_of_run(report: Report, kept: Kept) -> Page:
         reproduce=report.reproduce,
         findings=tuple(_finding(each, report, kept) for each in findings(report.trials)),
         questions=tuple(msgspec.structs.replace(each, drawn=kept.drawn.get(each.trials[0])) for each in questions(report)),
+        aside=tuple(_aside(report)),
         scenarios=scenarios,
         rows=tuple(_row(requirement, joined[requirement.slug], report, scenarios) for requirement in REQUIREMENTS),
         not_tried=tuple(_not_tried(report)),
@@ -73,6 +75,19 @@ def questions(report: Report) -> list[Question]:
         for why, pairs in found.items()
     ]
     return sorted(told, key=lambda each: (-len(each.requirements), -len(each.trials)))
+
+
+def _aside(report: Report) -> Iterator[str]:
+    """Findings that are not scored, and why, a line each."""
+    found = grouped(
+        ((verdict.requirement, trial.hostile), (trial.name, verdict.headline))
+        for trial in report.trials
+        for verdict in trial.verdicts
+        if verdict.result == "failed" and (trial.hostile or not is_scored(verdict.requirement))
+    )
+    for (slug, hostile), told in found.items():
+        why = f"under what no API server does ({hostile})" if hostile else "provisional"
+        yield f"{slug}, {why}: {told[0][1]} ({plural(len(told), 'trial')}: {some([name for name, _ in told], _MOST_NAMES)})"
 
 
 def _subject(report: Report) -> Iterator[tuple[str, str]]:
@@ -114,6 +129,7 @@ def _row(requirement: Requirement, joined: Outcome, report: Report, scenarios: t
         level=requirement.level,
         must=requirement.must,
         result=_word(joined),
+        scored=is_scored(requirement.slug),
         why=reason(requirement.slug, report.trials, joined) if joined is not Outcome.PASS else "",
         cells=tuple(_cell(requirement.slug, [each for each in report.trials if each.scenario == name]) for name in scenarios),
     )

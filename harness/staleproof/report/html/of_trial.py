@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from staleproof.checks.catalog import BY_SLUG
+from staleproof.checks.catalog import BY_SLUG, is_scored, worst
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.verdict import Outcome, Verdict
@@ -54,7 +54,7 @@ def page_of_trial(
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Word:
-    return _word(max((verdict.outcome for verdict in verdicts), default=Outcome.NOT_EXERCISED))
+    return _word(worst((verdict.requirement, verdict.outcome) for verdict in verdicts))
 
 
 def _word(outcome: Outcome) -> Word:
@@ -88,6 +88,7 @@ def _row(verdict: Verdict) -> Row:
         level=requirement.level,
         must=requirement.must,
         result=_word(verdict.outcome),
+        scored=is_scored(requirement.slug),
         why=verdict.why,
         cells=((failed, inconclusive, passed, idle),),
     )

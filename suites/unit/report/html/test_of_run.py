@@ -1,5 +1,6 @@
 """The page of a run, from its report alone."""
 
+from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.core.history.time_breakdown import Spent
 from staleproof.report.html.document import Page
 from staleproof.report.html.of_run import Kept, page_of_run
@@ -69,3 +70,24 @@ def test_what_stayed_inconclusive_is_told_by_its_reason() -> None:
 def test_a_trial_that_did_not_converge_never_recovered() -> None:
     page = of(report(trial("001", verdict(OTHER, BAD)), trial("002", verdict(OTHER, GOOD), spent=Spent(settle=0.5))))
     assert [each.recovered for each in page.trials] == [None, 0.5]
+
+
+def test_what_is_not_scored_decides_nothing_and_is_told_apart() -> None:
+    provisional = next(slug for slug in BY_SLUG if not is_scored(slug))
+    every = [verdict(slug, GOOD) for slug in BY_SLUG if slug != provisional]
+    odd = trial("001", *every, verdict(provisional, BAD, story=f"{provisional}  it was busy"))
+    page = of(report(odd, trial("002", verdict(SLUG, BAD, story=f"{SLUG}  twice"), hostile="hostile faults (DropFrame)")))
+    row = next(row for row in page.rows if row.requirement == provisional)
+
+    assert page.findings == ()
+    assert page.aside == (
+        f"{provisional}, provisional: it was busy (1 trial: 001)",
+        f"{SLUG}, under what no API server does (hostile faults (DropFrame)): twice (1 trial: 002)",
+    )
+    assert (row.result, row.scored) == ("failed", False)
+
+
+def test_a_run_that_tried_too_little_has_not_passed() -> None:
+    few = report(trial("001", verdict(SLUG, GOOD)), unlearnt=True)
+    assert of(few).verdict == "inconclusive"
+    assert of(report(trial("001", verdict(SLUG, GOOD)))).verdict == "passed"

@@ -5,14 +5,17 @@ import { plural } from "./text.js";
 export const SIGNS = { failed: "\u2717", inconclusive: "?", passed: "\u2713", "not exercised": "\u2013" };
 const LONG = 70;
 const MOST_CARDS = 6;
+const MOST_BESIDE = 8; // scenarios: with more the table takes all of the width
 const ORDER = ["failed", "inconclusive", "passed", "not exercised"];
 
 export const word = (said) => said.replace(" ", "-");
 export const result = (said) => el("span", { class: `result ${word(said)}` }, `${SIGNS[said]} ${said}`);
+/** Of a requirement that decides nothing it is told apart. */
+const rated = ({ result: said, scored }) => (scored || said === "passed" || said === "not exercised" ? result(said) : el("span", { class: "result aside" }, `${SIGNS[said]} not scored`));
 
 /** Its sections. `onCell(requirement, scenario)`: when the trials behind a number are asked for. */
 export function overview(page, onFinding, onCell) {
-  return [header(page), cards(page, onFinding), el("div", { class: "trying" }, matrix(page, onCell), untried(page))];
+  return [header(page), cards(page, onFinding), el("div", { class: page.scenarios.length > MOST_BESIDE ? "" : "trying" }, matrix(page, onCell), untried(page))];
 }
 
 function header({ verdict, sentence, subject, reproduce, rows, trials }) {
@@ -29,18 +32,20 @@ function header({ verdict, sentence, subject, reproduce, rows, trials }) {
 
 /** How many requirements came to which result. */
 function tiles(rows, trials) {
-  const counts = ORDER.map((said) => [said, rows.filter((row) => row.result === said).length]).filter(([, count]) => count);
+  const decides = (row) => row.scored || row.result === "passed" || row.result === "not exercised";
+  const counts = [...ORDER.map((said) => [said, rows.filter((row) => decides(row) && row.result === said).length]), ["not scored", rows.filter((row) => !decides(row)).length]].filter(([, count]) => count);
   return el("ul", { class: "tiles", "aria-label": "requirements by result" },
     counts.map(([said, count]) => el("li", { class: `tile ${word(said)}` }, el("strong", {}, String(count)), ` ${said}`)),
     el("li", { class: "tile" }, el("strong", {}, String(trials.length)), trials.length === 1 ? " trial" : " trials"));
 }
 
-function cards({ findings, questions }, onFinding) {
-  const about = findings.length ? el("ol", { class: "cards" }, findings.slice(0, MOST_CARDS).map((finding, n) => card(finding, n, onFinding))) : el("p", { class: "none" }, "\u2713 None.");
+function cards({ findings, questions, aside, verdict }, onFinding) {
+  const about = findings.length ? el("ol", { class: "cards" }, findings.slice(0, MOST_CARDS).map((finding, n) => card(finding, n, onFinding))) : el("p", { class: verdict === "passed" ? "none" : "" }, verdict === "passed" ? "\u2713 None." : "None.");
   const rest = findings.slice(MOST_CARDS).map((finding, n) => el("li", {}, el("a", { href: `#finding-${n + MOST_CARDS + 1}`, click: () => onFinding(n + MOST_CARDS) },
     el("span", { class: "severity" }, finding.severity || "failed"), " ", told(finding.cause || finding.headline)), el("span", { class: "dim" }, ` ${finding.requirements[0]} \u00b7 ${plural(finding.trials.length, "trial")}`)));
+  const apart = aside.length ? el("details", { class: "apart" }, el("summary", {}, `${plural(aside.length, "finding")} not scored: about provisional requirements, or under what no API server does`), el("ul", {}, aside.map((line) => el("li", {}, told(line, 800))))) : null;
   const open = questions.length ? el("p", {}, el("a", { href: "#question-1" }, `${plural(questions.length, "reason")} why something stayed inconclusive`), ", below.") : null;
-  return el("section", {}, el("h2", {}, findings.length ? plural(findings.length, "finding") : "Findings"), about, rest.length ? el("ol", { class: "rest", start: String(MOST_CARDS + 1) }, rest) : null, open);
+  return el("section", {}, el("h2", {}, findings.length ? plural(findings.length, "finding") : "Findings"), about, rest.length ? el("ol", { class: "rest", start: String(MOST_CARDS + 1) }, rest) : null, apart, open);
 }
 
 function card(finding, n, onFinding) {
@@ -54,12 +59,12 @@ function card(finding, n, onFinding) {
 
 /** Requirements by scenarios: how many trials came to which result. The worst first. */
 function matrix({ scenarios, rows }, onCell) {
-  const tried = rows.filter((row) => row.result !== "not exercised").sort((a, b) => ORDER.indexOf(a.result) - ORDER.indexOf(b.result));
+  const tried = rows.filter((row) => row.result !== "not exercised").sort((a, b) => ORDER.indexOf(a.result) - ORDER.indexOf(b.result) || Number(b.scored) - Number(a.scored));
   if (!tried.length) return null;
   const head = el("tr", {}, ["requirement", "result", ...scenarios].map((name) => el("th", { scope: "col" }, told(name))));
   const body = tried.map((row) => el("tr", {},
     el("th", { scope: "row", title: row.must }, row.requirement, row.level === "core" ? null : el("span", { class: "dim" }, ` ${row.level}`)),
-    el("td", {}, result(row.result)), row.cells.map((cell, i) => counts(cell, row.requirement, scenarios[i], onCell))));
+    el("td", {}, rated(row)), row.cells.map((cell, i) => counts(cell, row.requirement, scenarios[i], onCell))));
   return el("section", { id: "tried" }, el("h2", {}, "What was tried"),
     el("p", { class: "dim" }, "Trials of each scenario: \u2717 failed, ? inconclusive, \u2713 passed; a number leads to them. A dot: nothing in it could have shown a violation."),
     el("div", { class: "scroll wide", tabindex: "0", role: "region", "aria-label": "requirements by scenarios" }, el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, body))));

@@ -1,6 +1,7 @@
 """A real browser without a window, spoken to over the Chrome DevTools Protocol."""
 
 import asyncio
+import base64
 import os
 import shutil
 from collections.abc import AsyncIterator
@@ -52,6 +53,13 @@ class Tab:
         text = key if len(key) == 1 else ""
         await self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text)
         await self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    async def picture(self, *, height: int, top: int = 0) -> bytes:
+        """What so many pixels of the page look like, as PNG, wherever it is scrolled to."""
+        width = await self.value("innerWidth")
+        clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
+        told = await self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
+        return base64.b64decode(told["data"])
 
     def complaints(self) -> list[str]:
         """Errors, and what the policy forbade."""

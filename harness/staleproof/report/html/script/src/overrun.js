@@ -58,5 +58,5 @@ function writes(trials) {
   const most = known.reduce((one, other) => (ratio(other.writes) > ratio(one.writes) ? other : one));
   const told = `most in ${most.name}: ${most.writes.did} instead of ${most.writes.most}`;
   return figure("Writes under faults \u00f7 writes without", bars({ each, label: `Of each trial; ${told}`, tick: TIMES, ends: ends(known) }),
-    el("p", { class: "dim" }, ratio(most.writes) > 1 ? `The ${told}. The scale doubles with each step; below 1\u00d7 it wrote less.` : "In no trial it wrote more than without faults."));
+    el("p", { class: "dim" }, ratio(most.writes) > 1 ? `The ${told}. The scale is logarithmic; below 1\u00d7 it wrote less.` : "In no trial it wrote more than without faults."));
 }

@@ -11,7 +11,8 @@ const ORDER = ["failed", "inconclusive", "passed", "not exercised"];
 export const word = (said) => said.replace(" ", "-");
 export const result = (said) => el("span", { class: `result ${word(said)}` }, `${SIGNS[said]} ${said}`);
 /** Of a requirement that decides nothing it is told apart. */
-const rated = ({ result: said, scored }) => (scored || said === "passed" || said === "not exercised" ? result(said) : el("span", { class: "result aside" }, `${SIGNS[said]} not scored`));
+const decides = ({ result: said, scored }) => scored || said === "passed" || said === "not exercised";
+const rated = (row) => (decides(row) ? result(row.result) : el("span", { class: "result aside" }, `${SIGNS[row.result]} not scored`));
 
 /** Its sections. `onCell(requirement, scenario)`: when the trials behind a number are asked for. */
 export function overview(page, onFinding, onCell) {
@@ -32,7 +33,6 @@ function header({ verdict, sentence, subject, reproduce, rows, trials }) {
 
 /** How many requirements came to which result. */
 function tiles(rows, trials) {
-  const decides = (row) => row.scored || row.result === "passed" || row.result === "not exercised";
   const counts = [...ORDER.map((said) => [said, rows.filter((row) => decides(row) && row.result === said).length]), ["not scored", rows.filter((row) => !decides(row)).length]].filter(([, count]) => count);
   return el("ul", { class: "tiles", "aria-label": "requirements by result" },
     counts.map(([said, count]) => el("li", { class: `tile ${word(said)}` }, el("strong", {}, String(count)), ` ${said}`)),
@@ -57,9 +57,9 @@ function card(finding, n, onFinding) {
     el("span", { class: "dim" }, aside.join(" \u00b7 "))));
 }
 
-/** Requirements by scenarios: how many trials came to which result. The worst first. */
+/** Requirements by scenarios: how many trials came to which result. The worst first, and what is not scored last. */
 function matrix({ scenarios, rows }, onCell) {
-  const tried = rows.filter((row) => row.result !== "not exercised").sort((a, b) => ORDER.indexOf(a.result) - ORDER.indexOf(b.result) || Number(b.scored) - Number(a.scored));
+  const tried = rows.filter((row) => row.result !== "not exercised").sort((a, b) => Number(decides(b)) - Number(decides(a)) || ORDER.indexOf(a.result) - ORDER.indexOf(b.result));
   if (!tried.length) return null;
   const head = el("tr", {}, ["requirement", "result", ...scenarios].map((name) => el("th", { scope: "col" }, told(name))));
   const body = tried.map((row) => el("tr", {},

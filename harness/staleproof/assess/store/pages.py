@@ -1,6 +1,7 @@
 """report.html: the run folder read again, and judged again, so that a page can be made of any run, at any time."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -27,9 +28,9 @@ from staleproof.core.plan.plan import decode as decode_plan
 from staleproof.draw.sweep import copies_in
 from staleproof.errors import UsageError
 from staleproof.report.html.comparison import writes
-from staleproof.report.html.document import Attachment, Drawn, Page, Writes
+from staleproof.report.html.document import Attachment, Drawn, Page, Question, Writes
 from staleproof.report.html.draw import Timelines, draw
-from staleproof.report.html.of_run import Kept, page_of_run, questions
+from staleproof.report.html.of_run import Kept, Key, key_of, page_of_run, questions
 from staleproof.report.html.of_trial import page_of_trial
 from staleproof.report.html.page import render
 from staleproof.report.model import FindingReport, Report, TrialReport, findings
@@ -52,15 +53,17 @@ def write_page(run_folder: Path, report: Report) -> Path:
 def run_page(run_folder: Path, report: Report) -> Page:
     """The page of a run, with the timelines of its findings, and of a trial for each reason why something stayed inconclusive, as
     far as their histories were kept."""
-    by_name = {trial.name: trial for trial in report.trials}
-    most = _MOST_OF_PARTIAL if report.partial else _MOST
-    found = {finding.trials[0]: finding for finding in findings(report.trials)[:most]}
-    asked = dict.fromkeys(
-        [*found, *(question.trials[0] for question in questions(report)[: 0 if report.partial else _MOST_QUESTIONS])]
-    )
+    folders = {trial.name: run_folder / trial.folder for trial in report.trials}
+    found = findings(report.trials)[: _MOST_OF_PARTIAL if report.partial else _MOST]
+    asked = [] if report.partial else questions(report)[:_MOST_QUESTIONS]
     timelines: Timelines = {}
-    drawn = {name: each for name in asked for each in _drawn(run_folder, by_name[name], found.get(name), timelines)}
-    plans = {name: plan for name in found for plan in _plan(run_folder, by_name[name])}
+    drawn: dict[Key, Drawn] = {}
+    every: list[FindingReport | Question] = [*found, *asked]
+    for each in every:
+        name = each.trials[0]
+        told = each if isinstance(each, FindingReport) else None
+        drawn |= {key_of(each): made for made in _drawn(folders[name], name, told, timelines, attach=not report.partial)}
+    plans = {finding.trials[0]: plan for finding in found for plan in _plan(folders[finding.trials[0]])}
     writes = {} if report.partial else dict(_writes(run_folder, report.trials))
     return page_of_run(report, Kept(plans, drawn, timelines, writes))
 
@@ -88,21 +91,29 @@ def read_report(run_folder: Path) -> Report:
         raise UsageError(f"{path}: {err}; it is not the report of a run of this version") from err
 
 
-def _drawn(run_folder: Path, trial: TrialReport, finding: FindingReport | None, into: Timelines) -> Iterator[Drawn]:
-    """Of a trial whose history was kept, with the story of this finding."""
+def _drawn(folder: Path, name: str, finding: FindingReport | None, into: Timelines, *, attach: bool) -> Iterator[Drawn]:
+    """Of a trial whose history was kept, with the story of this finding; `attach`: and with the history."""
     try:
-        path = find_history(str(run_folder / trial.folder), run_folder)
+        path = find_history(str(folder), folder)
         history = read_history(path)
     except UsageError:
         return  # the page says that it was not kept
     told = stories(judge(history), history) if finding is not None else []
     is_it = [story for story in told if finding and (story.cause == finding.cause or story.requirement == finding.requirements[0])]
-    yield draw(trial.name, history, (is_it or told)[:1], _attachment(path), into)
+    yield draw(_unused(name, into), history, (is_it or told)[:1], _attachment(path) if attach else None, into)
 
 
-def _attachment(path: Path) -> Attachment:
-    """What is exported of this history, unless it is so large that the page would become slow."""
-    data = exported(path)
+def _unused(name: str, names: Container[str]) -> str:
+    """What a timeline of this trial is called beside others of it."""
+    return next(each for n in count(1) if (each := f"{name} {n}" if n > 1 else name) not in names)
+
+
+def _attachment(path: Path) -> Attachment | None:
+    """What is exported of this history, unless it is so large that the page would become slow; None for what cannot be exported."""
+    try:
+        data = exported(path)
+    except UsageError:
+        return None
     return Attachment(name=export_name(path), data=data if len(data) <= _LARGEST_ATTACHMENT else None)
 
 
@@ -129,9 +140,9 @@ def _usual(reference: History) -> int | None:
     return None if reference.header.role in ("ablated", "final", "slept") else writes(Trial(reference))
 
 
-def _plan(run_folder: Path, trial: TrialReport) -> Iterator[Plan]:
+def _plan(folder: Path) -> Iterator[Plan]:
     """Of a trial, if it and its manifests are still there."""
-    path = run_folder / trial.folder / PLAN
+    path = folder / PLAN
     try:
         yield whole(decode_plan(path.read_bytes()), path)
     except (OSError, UsageError):

@@ -23,13 +23,22 @@ _MOST_NAMES = 5
 _CONVERGED = ("converges-after-catch-up", "settles")
 
 
+Key = tuple[str, str]
+
+
+def key_of(asked: FindingReport | Question) -> Key:
+    """What is drawn for it: a trial, and what is told of it."""
+    what = asked.why if isinstance(asked, Question) else asked.cause or asked.requirements[0]
+    return asked.trials[0], what
+
+
 @dataclass(frozen=True)
 class Kept:
-    """What the folder of a run still has: by the names of trials `plans`, what is `drawn`, and how much was written (`writes`); and
-    the `timelines` by their names in the page. A drawn one has the finding's story first."""
+    """What the folder of a run still has: by the names of trials `plans` and how much was written (`writes`); what is `drawn`, by
+    `key_of` findings and questions; and the `timelines` by their names in the page. That of a finding has its story first."""
 
     plans: Mapping[str, Plan] = field(default_factory=dict)
-    drawn: Mapping[str, Drawn] = field(default_factory=dict)
+    drawn: Mapping[Key, Drawn] = field(default_factory=dict)
     timelines: Mapping[str, Timeline] = field(default_factory=dict)
     writes: Mapping[str, Writes] = field(default_factory=dict)
 
@@ -47,7 +56,7 @@ def page_of_run(report: Report, kept: Kept) -> Page:
         subject=tuple(_subject(report)),
         reproduce=report.reproduce,
         findings=tuple(_finding(each, report, kept) for each in findings(report.trials)),
-        questions=tuple(msgspec.structs.replace(each, drawn=kept.drawn.get(each.trials[0])) for each in questions(report)),
+        questions=tuple(msgspec.structs.replace(each, drawn=kept.drawn.get(key_of(each))) for each in questions(report)),
         aside=tuple(_aside(report)),
         scenarios=scenarios,
         rows=tuple(_row(requirement, joined[requirement.slug], report, scenarios) for requirement in REQUIREMENTS),
@@ -114,7 +123,7 @@ def _finding(found: FindingReport, report: Report, kept: Kept) -> FindingPage:
         trials=found.trials,
         reproduced=f"came back in {again} of {plural(runs, 'run')}" if runs else "",
         story=next((each.story for each in trial.verdicts if each.requirement == found.requirements[0]), ""),
-        drawn=kept.drawn.get(name),
+        drawn=kept.drawn.get(key_of(found)),
         steps=planned.steps(plan) if plan is not None else (),
         faults=planned.faults(plan) if plan is not None else (),
         shrunk=found.shrunk,

@@ -1,15 +1,16 @@
 """The page of one trial, judged."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from staleproof.checks.catalog import BY_SLUG, is_scored, worst
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.core.grouping import grouped
 from staleproof.core.history.history import History
 from staleproof.core.plan.plan import Plan
 from staleproof.report.html import plan as planned
-from staleproof.report.html.document import Attachment, FindingPage, Page, Row, TrialRow
+from staleproof.report.html.document import Attachment, Drawn, FindingPage, Page, Question, Row, TrialRow
 from staleproof.report.html.draw import Timelines, draw
 from staleproof.report.model import Word
 
@@ -23,8 +24,7 @@ def page_of_trial(
     plan = history.header.plan
     timelines: Timelines = {}
     drawn = [draw(f"{name} {n}" if n > 1 else name, history, [story], attachment, timelines) for n, story in enumerate(stories, 1)]
-    if not stories:
-        draw(name, history, (), attachment, timelines)
+    shown = drawn[0] if drawn else draw(name, history, (), attachment, timelines)
     return Page(
         title=f"{name}: {plan.title or plan.scenario}",
         verdict=_worst(verdicts),
@@ -46,11 +46,21 @@ def page_of_trial(
             )
             for story, each in zip(stories, drawn, strict=True)
         ),
+        questions=tuple(_questions(name, verdicts, shown)),
         scenarios=(plan.scenario,),
         rows=tuple(map(_row, verdicts)),
         trials=(_trial(name, history, verdicts),),
         timelines=timelines,
     )
+
+
+def _questions(name: str, verdicts: Sequence[Verdict], drawn: Drawn) -> Iterator[Question]:
+    """What stayed inconclusive, by the reason."""
+    found = grouped(
+        (each.why, each.requirement) for each in verdicts if each.outcome is Outcome.INCONCLUSIVE and is_scored(each.requirement)
+    )
+    for why, slugs in found.items():
+        yield Question(why=why, requirements=tuple(slugs), trials=(name,), drawn=drawn)
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Word:

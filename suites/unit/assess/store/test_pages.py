@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec import structs
 
 from staleproof.assess.store.pages import read_report, run_page, trial_page, write_page
 from staleproof.assess.store.run_folder import HISTORY, exported
 from staleproof.errors import UsageError
 from staleproof.report.html.document import Writes
-from staleproof.report.model import encode
+from staleproof.report.model import RequirementVerdict, encode
 
 from ...judged import HISTORIES, run_of
 
@@ -36,6 +36,16 @@ def test_a_finding_has_the_exported_trial_and_a_run_without_the_faults_beside_it
     assert [trial.writes for trial in page.trials] == [Writes(did=18, least=5, most=5), Writes(did=12, least=9, most=9)]
 
 
+def test_two_findings_of_one_trial_have_a_timeline_each(tmp_path: Path) -> None:
+    run = run_of(tmp_path, "naive-hidden-creates")
+    (trial,) = run.trials
+    more = RequirementVerdict(requirement="settles", result="failed", severity="transient", cause="something else")
+    page = run_page(tmp_path, structs.replace(run, trials=(structs.replace(trial, verdicts=(*trial.verdicts, more)),)))
+
+    assert [finding.drawn.timeline for finding in page.findings if finding.drawn] == ["001", "001 2"]
+    assert page.timelines["001"].tales[0].headline == page.findings[0].headline
+
+
 def test_a_history_too_large_for_a_page_is_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("staleproof.assess.store.pages._LARGEST_ATTACHMENT", 100)
     (finding,) = run_page(tmp_path, run_of(tmp_path, "naive-hidden-creates")).findings
@@ -56,11 +66,12 @@ def test_of_each_reason_why_something_is_inconclusive_a_trial_is_drawn(tmp_path:
 
 
 def test_an_interrupted_run_does_not_wait_for_what_takes_long(tmp_path: Path) -> None:
-    run = msgspec.structs.replace(run_of(tmp_path, "naive-hidden-creates"), partial=True)
+    run = structs.replace(run_of(tmp_path, "naive-hidden-creates"), partial=True)
     page = run_page(tmp_path, run)
 
     assert [trial.writes for trial in page.trials] == [None]
     assert page.findings[0].drawn is not None
+    assert page.findings[0].drawn.attachment is None
 
 
 def test_what_was_not_kept_is_left_out(tmp_path: Path) -> None:

@@ -42,3 +42,12 @@ def test_a_trial_under_what_no_api_server_does_says_so() -> None:
     history = replace(done.history, header=msgspec.structs.replace(done.history.header, plan=plan))
 
     assert "not about conformance: it was found under hostile faults (DropFrame)" in page_of_trial("001", history, (), ()).sentence
+
+
+def test_what_a_trial_leaves_inconclusive_is_told_by_its_reason() -> None:
+    made = page("mutants/crash_loops")
+    (question,) = made.questions
+
+    assert question.why == "the controller exited with code 2 during the trial"
+    assert question.drawn == made.findings[0].drawn
+    assert "settles" in question.requirements

@@ -26,7 +26,7 @@ async function show() {
   ];
   document.body.replaceChildren(el("main", {}, parts.filter(Boolean)), footer(page));
   for (const { begin } of waiting.splice(0)) begin();
-  const named = document.getElementById(location.hash.slice(1)) ?? sections[0];
+  const named = document.getElementById(location.hash.slice(1)) ?? sections[0] ?? questions[0];
   if (named?.matches("details")) named.open = true;
   if (location.hash) named?.scrollIntoView();
   window.addEventListener("hashchange", () => {

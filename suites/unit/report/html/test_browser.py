@@ -1,11 +1,13 @@
 """The page in a real browser: what is hostile stays text, what one clicks and presses does something, and anybody can use it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from staleproof.assess.store.pages import run_page
+from staleproof.core.history.history import decode
 from staleproof.report.html.page import render
 
 from ...judged import run_of
@@ -149,9 +151,12 @@ async def test_a_number_of_the_matrix_leads_to_its_trials_and_a_card_to_its_find
 async def test_the_history_in_the_page_can_be_saved(tab: browser.Tab, tmp_path: Path) -> None:
     await tab.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path / "saved"))
     await tab.value("document.querySelector('.finding[open] button.save').click()")
-    await tab.until("new Promise((done) => setTimeout(() => done(true), 300))")
-    (saved,) = (tmp_path / "saved").glob("*.jsonl.gz")
-    assert saved.read_bytes().startswith(b"\x1f\x8b")
+    async with asyncio.timeout(30):
+        while not (saved := list((tmp_path / "saved").glob("*.jsonl.gz"))):
+            await asyncio.sleep(0.05)
+    history = decode(saved[0].read_bytes())
+    assert history.complete
+    assert history.references
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -76,8 +76,8 @@ def trial_page(text: str, root: Path) -> Page:
     verdicts = judge(history)
     if copies_in(history.header.plan):  # only a run of one of them alone brings a finding
         verdicts = without_suspects(verdicts)
-    name = path.resolve().parent.name if path.name.startswith("history.") else path.name.partition(".")[0]
-    return page_of_trial(name, history, verdicts, stories(verdicts, history), _attachment(path))
+    name, replay = (path.resolve().parent.name, "") if _is_in_run(path) else (path.name.partition(".")[0], path.name)
+    return page_of_trial(name, history, verdicts, stories(verdicts, history), _attachment(path), replay)
 
 
 def read_report(run_folder: Path) -> Report:
@@ -114,7 +114,13 @@ def _attachment(path: Path) -> Attachment | None:
         data = exported(path)
     except UsageError:
         return None
-    return Attachment(name=export_name(path), data=data if len(data) <= _LARGEST_ATTACHMENT else None)
+    name = export_name(path) if _is_in_run(path) else f"{path.name.partition('.jsonl')[0]}.jsonl.gz"
+    return Attachment(name=name, data=data if len(data) <= _LARGEST_ATTACHMENT else None)
+
+
+def _is_in_run(path: Path) -> bool:
+    """Whether it is a history in the folder of its trial, and not an exported one."""
+    return path.name.startswith("history.")
 
 
 def _writes(run_folder: Path, trials: Iterable[TrialReport]) -> Iterator[tuple[str, Writes]]:

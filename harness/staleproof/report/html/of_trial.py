@@ -18,9 +18,15 @@ _CELLS = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS, Outcome.NOT_EXERCISE
 
 
 def page_of_trial(
-    name: str, history: History, verdicts: Sequence[Verdict], stories: Sequence[Story], attachment: Attachment | None = None
+    name: str,
+    history: History,
+    verdicts: Sequence[Verdict],
+    stories: Sequence[Story],
+    attachment: Attachment | None = None,
+    replay: str = "",
 ) -> Page:
-    """`stories`: those of its findings, the worst first; each gets a timeline, on which its own witnesses are numbered."""
+    """`stories`: those of its findings, the worst first; each gets a timeline, on which its own witnesses are numbered. `replay`:
+    what it is called there, if not by its name."""
     plan = history.header.plan
     timelines: Timelines = {}
     drawn = [draw(f"{name} {n}" if n > 1 else name, history, [story], attachment, timelines) for n, story in enumerate(stories, 1)]
@@ -42,7 +48,7 @@ def page_of_trial(
                 steps=planned.steps(plan),
                 faults=planned.faults(plan),
                 remedy=story.remedy,
-                replay=f"staleproof replay {name}",
+                replay=f"staleproof replay {replay or name}",
             )
             for story, each in zip(stories, drawn, strict=True)
         ),

@@ -17,7 +17,7 @@ Maker = Literal["controller", "user"]
 """Whose write a revision is: the controller's under test, or anybody else's."""
 EventKind = Literal[
     "stream opened", "stream ended", "watch refused", "frame dropped", "request waiting", "request resumed", "competing write",
-    "killed", "paused", "continued", "exited", "released", "settled", "probed", "harness failed",
+    "killed", "paused", "continued", "exited", "started", "fault fired", "released", "settled", "probed", "harness failed",
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from staleproof.core.history.entry import (
     Dropped,
     Entry,
     Exited,
+    FaultFired,
     Opened,
     Probed,
     Refused,
@@ -19,6 +20,7 @@ from staleproof.core.history.entry import (
     Resumed,
     Settled,
     Stalled,
+    Started,
     Stopped,
 )
 from staleproof.report.timeline.clock import at
@@ -31,13 +33,13 @@ _Told = tuple[EventKind, str, str, int | None]
 def events(trial: Trial) -> Iterator[Event]:
     """In the order in which they happened."""
     for index, entry in enumerate(trial.entries):
-        told = _of_traffic(trial, entry) or _of_process(entry)
+        told = _of_stream(trial, entry) or _of_fault(trial, entry) or _of_process(entry, index) or _of_trial(entry)
         if told is not None:
             kind, lane, says, fault = told
             yield Event(entry=index, at=at(trial, index), kind=kind, lane=lane, says=says, fault=fault)
 
 
-def _of_traffic(trial: Trial, entry: Entry) -> _Told | None:
+def _of_stream(trial: Trial, entry: Entry) -> _Told | None:
     match entry:
         case Opened(resource=resource, start=start, since=since):
             how = "before the trial" if since is not None else f"from resourceVersion {start}" if start else "from now on"
@@ -48,16 +50,24 @@ def _of_traffic(trial: Trial, entry: Entry) -> _Told | None:
             return "watch refused", resource, f"{code or 'no answer'} {reason}".rstrip(), fault
         case Dropped(stream=stream, fault=fault):
             return "frame dropped", trial.resource_of(stream), entry.type, fault
+    return None
+
+
+def _of_fault(trial: Trial, entry: Entry) -> _Told | None:
+    match entry:
         case Stalled(resource=resource, verb=verb, fault=fault):
             return "request waiting", resource, verb, fault
         case Resumed(resource=resource, verb=verb, fault=fault):
             return "request resumed", resource, verb, fault
         case Competed(resource=resource, name=name, fault=fault):
             return "competing write", resource, name, fault
+        case FaultFired(fault=fault, on=on):
+            resource = trial.plan.faults[fault].resource
+            return "fault fired", "" if resource == "*" else resource, f"on {on}" if on else "", fault
     return None
 
 
-def _of_process(entry: Entry) -> _Told | None:
+def _of_process(entry: Entry, index: int) -> _Told | None:
     match entry:
         case Stopped(paused=paused, fault=fault):
             return "paused" if paused else "killed", "", "", fault
@@ -65,6 +75,13 @@ def _of_process(entry: Entry) -> _Told | None:
             return "continued", "", "", None
         case Exited():
             return "exited", "", f"by itself with {code_of(entry)}", None
+        case Started() if index:  # the trial begins with the first
+            return "started", "", "and had been shown nothing yet", None
+    return None
+
+
+def _of_trial(entry: Entry) -> _Told | None:
+    match entry:
         case Released():
             return "released", "", "every fault had ended", None
         case Settled(ok=ok, why=why):

@@ -94,7 +94,13 @@ def test_it_is_written_beside_the_report(tmp_path: Path) -> None:
 
 def test_of_a_history_that_stands_alone_there_is_a_page(tmp_path: Path) -> None:
     page = trial_page(str(HISTORIES / "naive-hidden-deletes.jsonl"), tmp_path)
+    (finding,) = page.findings
+
     assert page.title.startswith("naive-hidden-deletes: ")
+    assert finding.replay == "staleproof replay naive-hidden-deletes.jsonl"
+    assert finding.drawn is not None
+    assert finding.drawn.attachment is not None
+    assert finding.drawn.attachment.name == "naive-hidden-deletes.jsonl.gz"
 
 
 def test_what_is_no_report_is_refused(tmp_path: Path) -> None:

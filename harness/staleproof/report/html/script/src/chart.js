@@ -92,7 +92,7 @@ export function chart(timeline, { reference, onWitness = () => {} } = {}) {
     const scale = window.devicePixelRatio || 1;
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     const count = paint(pen, view);
-    leftOut.textContent = count ? `${count.toLocaleString("en")} entries are too close to others to be drawn each: zoom in, or read the table.` : "";
+    leftOut.textContent = count ? `${count === 1 ? "1 entry is" : `${count.toLocaleString("en")} entries are`} too close to others to be drawn: zoom in, or read the table.` : "";
     head.draw(view);
   }
 
@@ -222,10 +222,13 @@ function* moments(all, place) {
   }
 }
 
-/** Lanes whose objects are shown at first: those that the story tells of; of a long one nothing. */
+/** Lanes whose objects are shown at first: those that the story tells of; of a long one nothing. Where it tells of none, the first. */
 function firstOpen(timeline, all) {
   const told = new Set(all.filter((mark) => mark.witness).map((mark) => mark.lane));
-  return new Set(timeline.lanes.filter((lane) => told.has(lane.name) && lane.objects.length <= 30).map((lane) => lane.name));
+  const lanes = timeline.lanes.filter((lane) => told.has(lane.name) && lane.objects.length <= 30);
+  let room = 12;
+  const first = timeline.lanes.filter((lane) => (room -= lane.objects.length) >= 0);
+  return new Set((lanes.length ? lanes : first).map((lane) => lane.name));
 }
 
 /** What the story tells of, with the faults that were open meanwhile. */

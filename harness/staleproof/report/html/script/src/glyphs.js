@@ -35,7 +35,19 @@ export const GLYPHS = {
     pen.stroke();
     if (mark.of.rejected) cross(pen, x, y, 5, colours.bad);
   },
-  process: (pen, colours, mark, x, y) => cross(pen, x, y, 7, colours.bad),
+  fired: (pen, colours, mark, x, y) => {
+    pen.fillStyle = colours.hold;
+    shape(pen, x, y, [[0, -5], [5, 0], [0, 5], [-5, 0]]);
+    pen.fill();
+  },
+  process: (pen, colours, { of }, x, y) => {
+    if (of.kind === "killed" || of.kind === "exited") return cross(pen, x, y, 7, colours.bad);
+    pen.fillStyle = pen.strokeStyle = colours.text;
+    if (of.kind === "paused") for (const side of [-3, 3]) line(pen, x + side, y - 5, x + side, y + 5, 2);
+    else shape(pen, x, y, [[-4, -5], [5, 0], [-4, 5]]);
+    if (of.kind !== "paused") pen.fill();
+  },
+  told: () => {},
   stream: (pen, colours, mark, x, y) => {
     pen.strokeStyle = colours.dim;
     line(pen, x, y - 5, x, y + 5, 1);

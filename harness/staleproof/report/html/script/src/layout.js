@@ -49,7 +49,9 @@ function finder(rows) {
   const of = {
     step: () => one.get("steps"),
     fault: (mark) => bands.get(mark.of.fault),
+    fired: (mark) => bands.get(mark.of.fault),
     process: () => one.get("process"),
+    told: () => one.get("process") ?? one.get("writes"),
     write: () => one.get("writes"),
     read: () => one.get("reads"),
     stream: (mark) => (mark.lane ? lanes.get(mark.lane) : one.get("process")),

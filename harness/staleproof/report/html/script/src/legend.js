@@ -2,7 +2,7 @@
 import { el } from "./dom.js";
 
 const ITEMS = [
-  ["truth", "above: what was true"], ["shown", "below: what it had been shown"], ["stale", "shaded: true, and not shown"], ["hold", "a fault"],
+  ["truth", "above: what was true"], ["shown", "below: what it had been shown"], ["stale", "shaded: true, and not shown"], ["hold", "a fault; \u25c6 when it did something"],
   ["own", "\u25c6 \u25bc the controller's write (\u25bd: nothing changed)"], ["other", "\u25cf another client's"], ["plain", "\u2502 frame  \u25a1 list  \u25b3 GET  \u25cb answer  \u2715 gone, rejected"],
 ];
 

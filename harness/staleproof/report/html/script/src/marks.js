@@ -8,10 +8,11 @@ export const KINDS = {
   write: "its writes",
   read: "its reads",
   fault: "faults",
+  fired: "what faults did",
   process: "its process",
   stream: "streams, and other events",
 };
-const PROCESS = new Set(["killed", "paused", "continued", "exited"]);
+const OF_EVENT = { killed: "process", paused: "process", continued: "process", exited: "process", started: "process", "fault fired": "fired" };
 const MEANS = { frame: "by a frame", list: "by a list", get: "by a GET", answer: "by the answer to its own write" };
 const READS = new Set(["get", "list", "watch"]);
 const DONE = { ADDED: "created", MODIFIED: "changed", DELETED: "deleted" };
@@ -22,8 +23,10 @@ const WORDS = {
   shown: ({ of, object }) => shownText(object, of),
   write: ({ of }) => requestText(of),
   read: ({ of }) => requestText(of),
+  fired: ({ of }) => eventText(of),
   process: ({ of }) => eventText(of),
   stream: ({ of }) => eventText(of),
+  told: ({ of }) => of.says,
 };
 
 /** An entry. `of` is what it stands for in the document; `witness` the number of the line of the story that tells of it. Its words are
@@ -55,10 +58,18 @@ export function marks(timeline) {
     }
   }
   for (const of of timeline.requests) found.push(new Mark(READS.has(of.verb) ? "read" : "write", of.entry, of.at, of.answered, of.lane, null, of));
-  for (const of of timeline.events) found.push(new Mark(PROCESS.has(of.kind) ? "process" : "stream", of.entry, of.at, null, of.lane, null, of));
+  for (const of of timeline.events) found.push(new Mark(OF_EVENT[of.kind] ?? "stream", of.entry, of.at, null, of.lane, null, of));
   const numbers = witnessNumbers(timeline.tales[0]);
   if (numbers.size) for (const mark of found) mark.witness = numbers.get(mark.entry) ?? numbers.get(mark.of.answer);
+  found.push(...alone(timeline.tales[0], found));
   return found.sort((a, b) => a.at - b.at || a.entry - b.entry);
+}
+
+/** What the story alone tells of: no other mark stands for it. */
+function alone(tale, found) {
+  const told = new Set(found.map((mark) => mark.witness));
+  const lines = (tale?.lines ?? []).filter(({ line }) => !told.has(line));
+  return lines.map((line) => Object.assign(new Mark("told", line.entries[0], line.at, null, "", null, line), { witness: line.line }));
 }
 
 /** The number of the line of the story that tells of an entry, by the entry. */

@@ -33,7 +33,7 @@ export function panel(timeline, all, { place, found, ...options }) {
 
 /** Where in its row a mark is drawn; nowhere without a row, and where a shade tells it. */
 function line(row, mark) {
-  if (!row || row.kind === "steps" || row.kind === "fault" || (row.kind === "lane" && mark.kind !== "stream")) return null;
+  if (!row || mark.kind === "step" || mark.kind === "fault" || (row.kind === "lane" && mark.kind !== "stream")) return null;
   const at = offset(mark, row);
   const found = row.lines.find((each) => each.offset === at);
   if (found) return found;

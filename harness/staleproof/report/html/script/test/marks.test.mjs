@@ -29,3 +29,10 @@ test("each entry is told in words", () => {
     "delete pods/w-a: rejected by a fault 500",
   ]);
 });
+
+test("a line of the story that no entry stands for has a mark of its own", () => {
+  const { tales: [tale], ...rest } = TIMELINE;
+  const more = { ...tale, lines: [...tale.lines, { line: 3, at: 2.5, says: "its metrics said so", entries: [99] }] };
+  const found = marks({ ...rest, tales: [more] }).find((mark) => mark.witness === 3);
+  assert.deepEqual([found.kind, found.entry, found.text], ["told", 99, "its metrics said so"]);
+});

@@ -122,8 +122,9 @@ export function chart(timeline, { reference, onWitness = () => {} } = {}) {
     if (row && (row.y < stage.scrollTop + AXIS || row.y + row.height > stage.scrollTop + view.height - BELOW)) stage.scrollTop = row.y - view.height / 2;
   }
 
-  function fit(since, until) {
-    const [a, b] = [since, until].map((at) => view.flat(view.time.place(at)));
+  /** `from` to `to`, as places. */
+  function fit(from, to) {
+    const [a, b] = [view.flat(from), view.flat(to)];
     const [low, high] = view.flat.range();
     const factor = Math.min(DEEPEST, Math.max(1, (high - low) / Math.max(b - a, 1e-6) / 1.15));
     const middle = (a + b) / 2;
@@ -131,7 +132,7 @@ export function chart(timeline, { reference, onWitness = () => {} } = {}) {
   }
 
   const whole = () => select(canvas).call(behaviour.transform, zoomIdentity);
-  const deed = () => (timeline.tales.length ? fit(...extent(timeline)) : whole());
+  const deed = () => (timeline.tales.length ? fit(...extent(timeline, view.time.place)) : whole());
   const by = (factor) => select(canvas).call(behaviour.scaleBy, factor);
   const along = (pixels) => select(canvas).call(behaviour.translateBy, pixels / state.transform.k, 0);
 
@@ -231,10 +232,14 @@ function firstOpen(timeline, all) {
   return new Set((lanes.length ? lanes : first).map((lane) => lane.name));
 }
 
-/** What the story tells of, with the faults that were open meanwhile. */
-function extent(timeline) {
+/** From where to where the story goes, as places, with the faults that were open meanwhile, but for what would leave it less than a
+ * quarter of the width. */
+function extent(timeline, place) {
   const lines = timeline.tales[0].lines.map((line) => line.at);
   const [first, last] = [Math.min(...lines), Math.max(...lines)];
   const open = timeline.bands.filter((band) => band.since <= last && (band.until ?? timeline.seconds) >= first);
-  return [Math.min(first, ...open.map((band) => band.since)), Math.max(last, ...open.map((band) => band.until ?? timeline.seconds))];
+  const begin = place(Math.min(first, ...open.map((band) => band.since)));
+  const end = place(Math.max(last, ...open.map((band) => band.until ?? timeline.seconds)));
+  const room = place(last) - place(first);
+  return room > 0 ? [Math.max(begin, place(first) - 0.5 * room), Math.min(end, place(last) + 2.5 * room)] : [begin, end];
 }

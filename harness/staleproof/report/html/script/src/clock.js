@@ -5,8 +5,8 @@
 
 export const WAYS = ["cut", "linear", "order"];
 const LEAST = 0.01; // seconds: shorter gaps are never cut
-const USUAL = 0.9; // of all gaps so many are not cut
-const TIMES = 4;
+const USUAL = 0.8; // of all gaps so many are not cut
+const TIMES = 5;
 
 /** `{place(at), moment(fraction), gaps}` over these moments (seconds, in any order). `gaps`: `{from, to}` in seconds, those cut. */
 export function clock(moments, way = "cut") {

@@ -37,7 +37,7 @@ export const GLYPHS = {
   },
   fired: (pen, colours, mark, x, y) => {
     pen.fillStyle = colours.hold;
-    shape(pen, x, y, [[0, -5], [5, 0], [0, 5], [-5, 0]]);
+    shape(pen, x, y, [[0, -4], [4, 0], [0, 4], [-4, 0]]);
     pen.fill();
   },
   process: (pen, colours, { of }, x, y) => {

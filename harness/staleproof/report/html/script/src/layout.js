@@ -65,5 +65,6 @@ function finder(rows) {
 export function offset(mark, row) {
   if (row.kind === "object") return mark.kind === "truth" ? 9 : 21;
   if (row.kind === "lane") return row.height - 8;
+  if (mark.kind === "fired" && !mark.witness) return row.height - 5; // below what the row says
   return row.height / 2;
 }

@@ -29,6 +29,18 @@ tradeoff:
 nightly *names:
     @ci/nightly "$@"
 
+# make the script of report.html (Node)
+page:
+    @ci/page
+
+# report.html in Chromium: every stored trial, and its speed
+browser *args:
+    @ci/browser "$@"
+
+# make the pictures of report.html in docs/report, of a run with findings and of one without
+screenshots *args:
+    @ci/screenshots "$@"
+
 # write what is printed from code into docs
 docs:
     @ci/docs

@@ -1,8 +1,8 @@
-"""`ci/bench`: what a run costs its user, and how fast the proxy and the checkers are, on this machine.
+"""`ci/bench`: what a run costs its user, and how fast the proxy, the checkers and report.html are, on this machine.
 
-Three parts, each with its share of the time: whole runs of the conformance suite against known controllers, beside another revision
-if one is named; proxy and control plane, against a direct connection; the checkers on a long history. What has been measured is
-printed in any case, when the time is over or the run is interrupted, too. Judges only if asked to (`--check`).
+Four parts, each with its share of the time: whole runs of the conformance suite against known controllers, beside another revision
+if one is named; proxy and control plane, against a direct connection; the checkers on a long history; its page in a browser. What
+has been measured is printed in any case, when the time is over or the run is interrupted, too. Judges only if asked to (`--check`).
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from rich.console import Console
 
 from staleproof.errors import SetupError, UsageError
 
-from . import checking, held, runs, streams, traffic, trials
+from . import checking, held, page, runs, streams, traffic, trials
 from .checkout import THIS, Checkout, checkout
 from .figure import PROXY_MB, Figure, at_most, table
 from .process import resident_mb
@@ -30,7 +30,7 @@ from .rig import Rig, Sizes, run, say, started_control_plane, started_proxy
 _MISSED = 1
 _WIDTH = 120
 _WIDE = 190
-_SHARES = {"runs": 0.66, "proxy": 0.28, "checkers": 0.06}
+_SHARES = {"runs": 0.62, "proxy": 0.26, "checkers": 0.06, "page": 0.06}
 _LAST_SECONDS = 15.0
 _MEASUREMENTS = 14
 """Of the proxy, roughly: rounds of each, and what has to be made before."""
@@ -129,7 +129,7 @@ def _interrupt(*_: object) -> None:
 @click.option("--rounds", default=9, show_default=True, type=click.IntRange(min=1), help="Most rounds of each measurement.")
 @click.option("--writes", default=300, show_default=True, type=click.IntRange(min=20), help="Single writes for the latency.")
 def main(*, check: bool, json_path: Path | None, minutes: float, parts: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401
-    """Measure runs, proxy and checkers on this machine."""
+    """Measure runs, proxy, checkers and report.html on this machine."""
     signal.signal(signal.SIGTERM, _interrupt)
     sheet = Sheet()
     checkouts = _checkouts(given["against"])
@@ -142,6 +142,7 @@ def main(*, check: bool, json_path: Path | None, minutes: float, parts: tuple[st
         ),
         "proxy": lambda until: run("bench", lambda folder: _in_time(sizes, folder, sheet, until)),
         "checkers": lambda until: checking.measure(sheet.figures, until=until),
+        "page": lambda until: page.measure(sheet.figures, until=until),
     }
     try:
         for part, until in ends.items():

@@ -22,18 +22,19 @@ from .rig import say
 ENTRIES = 100_000
 _RUNS = 3
 _REPLICAS = 3
-_PER_WIDGET = 2 + 4 * _REPLICAS + 4
-_PER_HISTORY = ENTRIES // 3 // _PER_WIDGET
+PER_WIDGET = 2 + 4 * _REPLICAS + 4
+_PER_HISTORY = ENTRIES // 3 // PER_WIDGET
 
 
 def history() -> tuple[History, tuple[History, ...]]:
     """The trial and its references."""
     trial = Script(HideOwnWrite(resource="pods")).adds(FaultFired, fault=0, on="ADDED pods")
-    return _played(trial), (_played(reference(1)), _played(reference(2)))
+    return played(trial, _PER_HISTORY), (played(reference(1), _PER_HISTORY), played(reference(2), _PER_HISTORY))
 
 
-def _played(script: Script) -> History:
-    names = [f"widget-{number}" for number in range(_PER_HISTORY)]
+def played(script: Script, widgets: int) -> History:
+    """The history of so many Widgets, each with PER_WIDGET entries."""
+    names = [f"widget-{number}" for number in range(widgets)]
     for name in names:
         pods = [f"{name}-{nth}" for nth in range(_REPLICAS)]
         script.applied(name, spec={"replicas": _REPLICAS}).creates(*pods, owner=name, generated=f"{name}-").deletes(pods[-1])

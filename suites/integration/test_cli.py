@@ -115,7 +115,7 @@ def test_histories_of_trials_that_pass_are_not_kept_when_nobody_wants_them(stale
     assert "`staleproof replay 001` runs the plan again" in told.output
 
 
-@pytest.mark.parametrize("which", ["plan", "history", "report", "conformance", "results", "badge", "trace"])
+@pytest.mark.parametrize("which", ["plan", "history", "report", "conformance", "timeline", "results", "badge", "trace"])
 def test_schema_is_a_json_schema(which: str, staleproof: Run) -> None:
     done = staleproof("schema", which)
     assert done.code == 0

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import gzip
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ import yaml
 
 from staleproof.core.plan.stored import plain
 from staleproof.drive.process.private import sweep
+from staleproof.report.html.page import unpacked
 
 from .conftest import MANIFESTS, QUICK, WIDGETS, Done, Run, fixture_controller
 
@@ -26,11 +28,24 @@ LIMIT_SECONDS = 300
 
 
 def holding(folder: Path, *values: str) -> list[str]:
-    """The files below .staleproof that contain one of the values, as it is or in base64, compressed or not."""
+    """The files below .staleproof that contain one of the values, as it is or in base64, compressed or not, or in the data of a
+    page."""
     sought = [form for value in values for form in (value.encode(), base64.b64encode(value.encode()))]
     files = [path for path in (folder / ".staleproof").rglob("*") if path.is_file()]
     assert files
-    return [str(path) for path in files if any(form in plain(path.read_bytes()) for form in sought)]
+    return [str(path) for path in files if any(form in told(path) for form in sought)]
+
+
+def told(path: Path) -> bytes:
+    """What a file says: of a page the data, too, which its markup has compressed in base64, and the files in these."""
+    data = plain(path.read_bytes())
+    if path.suffix != ".html":
+        return data
+    packed = data.partition(b'id="data">')[2].partition(b"</script>")[0]
+    page = unpacked(packed.decode())
+    drawn = [found.drawn for found in page.findings] + [asked.drawn for asked in page.questions]
+    files = [each.attachment.data for each in drawn if each and each.attachment and each.attachment.data]
+    return data + gzip.decompress(base64.b64decode(packed)) + b"".join(map(plain, files))
 
 
 def environment(**more: str) -> dict[str, str]:

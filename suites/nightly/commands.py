@@ -26,6 +26,7 @@ COMMANDS = (
     Command("images", needs=(ENGINE,), parts=("go",)),
     Command("newest"),
     Command("pythons"),
+    Command("browser", needs=("chromium",)),
     Command("properties"),
     Command("live", parts=(ENGINE,)),
     Command("crds"),

@@ -25,8 +25,8 @@ COMMANDS = {
     "run": ("run:run", "Run PLANS, or the canonical plans for each sample"),
     "schema": (
         "schema:schema",
-        "Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml, one line of "
-        "results.ndjson, badge.json, trace.json, or staleproof.yaml",
+        "Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml, timeline.json, one line "
+        "of results.ndjson, badge.json, trace.json, or staleproof.yaml",
     ),
 }
 """Where each is (module below this package, and its name there), and how the text of its help begins."""

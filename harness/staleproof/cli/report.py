@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from staleproof.assess.store.known_findings import read_baseline
+from staleproof.assess.store.pages import PAGE, run_page, trial_page
 from staleproof.assess.store.reports import find_run, is_run, read_report, told
-from staleproof.assess.store.run_folder import find_history, read_history, write_whole
+from staleproof.assess.store.run_folder import export_name, find_history, read_history, write_whole
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
 from staleproof.cli.conformance import matrix, merge, verify
@@ -15,6 +16,7 @@ from staleproof.cli.option import settings_of, takes
 from staleproof.report.by_hand import by_hand
 from staleproof.report.formats import FORMATS, Format
 from staleproof.report.formats.trace import of_trials
+from staleproof.report.html.page import render
 from staleproof.settings import ARTEFACTS
 
 LATEST = str(ARTEFACTS / "latest")
@@ -39,6 +41,30 @@ def issue(trial: str) -> int:
     found = read_history(find_history(trial, ARTEFACTS))
     click.echo(by_hand(found, stories(judge(found), found)))
     return 0
+
+
+@report_group.command()
+@click.argument("what", metavar="RUN|TRIAL|EXPORT", default=LATEST)
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="The file to write; default: report.html of a run, else TRIAL.html."
+)
+def html(what: str, output: Path | None) -> int:
+    """Write one HTML file, which a browser shows without a network, of RUN, its folder (default: the latest), or of TRIAL, its
+    folder, its name in the latest run, its history, or an exported one.
+
+    It has what report.json and the histories have in them, names and fields of the samples too; contents of Secrets are left out.
+    """
+    if is_run(what):
+        folder = find_run(what)
+        return _put(render(run_page(folder, read_report(folder))), output or folder / PAGE)
+    page = trial_page(what, ARTEFACTS)
+    return _put(render(page), output or Path(_named(find_history(what, ARTEFACTS))))
+
+
+def _named(history: Path) -> str:
+    """`export` calls the trial's file the same, but for the ending."""
+    exported = export_name(history) if history.name.startswith("history.") else history.name
+    return f"{exported.partition('.jsonl')[0]}.html"
 
 
 @report_group.command()

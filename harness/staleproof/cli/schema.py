@@ -15,6 +15,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.report.conformance import SCHEMA
 from staleproof.report.formats import badge, results, trace
 from staleproof.report.model import Report
+from staleproof.report.timeline.document import schema as timeline_schema
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "plan": lambda: msgspec.json.schema(Plan),
@@ -24,6 +25,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "results": results.schema,
     "badge": badge.schema,
     "trace": trace.schema,
+    "timeline": timeline_schema,
     "config": settings_file.schema,
     "control": openapi,
 }
@@ -35,7 +37,7 @@ PUBLISHED = ("badge", "conformance", "report", "results", "trace")
 @click.command()
 @click.argument("which", type=click.Choice(sorted(SCHEMAS)))
 def schema(which: str) -> None:
-    """Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml, one line of results.ndjson,
-    badge.json, trace.json, or staleproof.yaml (`config`); for `control`, the OpenAPI document of the control API of `staleproof
-    proxy`."""
+    """Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml, timeline.json, one line of
+    results.ndjson, badge.json, trace.json, or staleproof.yaml (`config`); for `control`, the OpenAPI document of the control API of
+    `staleproof proxy`."""
     click.echo(json.dumps(SCHEMAS[which](), indent=2))

@@ -16,10 +16,9 @@ def verdict(slug: str, said: Word, **fields: Any) -> RequirementVerdict:  # noqa
 
 
 def trial(name: str, *verdicts: RequirementVerdict, **fields: Any) -> TrialReport:  # noqa: ANN401  # those of a report
-    usual: dict[str, Any] = {"faults_planned": 2, "faults_fired": 1, "reproduced": (0, 0)}
+    usual: dict[str, Any] = {"scenario": "own-writes", "faults_planned": 2, "faults_fired": 1, "reproduced": (0, 0)}
     return TrialReport(
         name=name,
-        scenario="own-writes",
         title="",
         folder=f"trials/{name}",
         evidence=hashlib.sha256(name.encode()).hexdigest(),

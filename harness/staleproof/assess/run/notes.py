@@ -35,6 +35,7 @@ from staleproof.assess.store.artefacts import left_out, now, suite_digest, trial
 from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.crashes import keep_crash
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
+from staleproof.assess.store.pages import PAGE
 from staleproof.assess.store.reports import add_step_summary, told, write_formats
 from staleproof.assess.store.run_folder import PLAN
 from staleproof.assess.trial.result import Result, Run
@@ -256,7 +257,7 @@ class Notes:
     @property
     def told_in(self) -> Path:
         """Where all of it can be read once the run is over; a page for people, if there is one."""
-        page = self.folder / "report.html"
+        page = self.folder / PAGE
         return page if page.is_file() else self.folder / "report.json"
 
     @property

@@ -1,4 +1,4 @@
-"""What a run tells: report.json, conformance.yaml, and observations.jsonl if plans were drawn."""
+"""What a run tells: report.json, conformance.yaml, report.html, and observations.jsonl if plans were drawn."""
 
 import datetime
 import functools
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from staleproof.assess.store.pages import write_page
 from staleproof.assess.store.run_folder import HISTORY, write_whole
 from staleproof.assess.trial.result import Result
 from staleproof.checks.ends.rest import cost
@@ -110,12 +111,13 @@ def _fault_report(fault: FaultOutcome, meant: Occasion) -> FaultReport:
 
 
 def write(run_folder: Path, report: Report) -> None:
-    """Write report.json, conformance.yaml, and what became of drawn plans."""
+    """Write report.json, conformance.yaml, what became of drawn plans, and report.html."""
     write_json(run_folder, report)
     write_whole(run_folder / "conformance.yaml", conformance.to_yaml(report).encode())
     drawn = observations(report, {family.scenario for family in DRAWN})
     if drawn:
         write_whole(run_folder / "observations.jsonl", drawn)
+    write_page(run_folder, report)
 
 
 def write_json(run_folder: Path, report: Report) -> None:

@@ -51,6 +51,10 @@ class PendingEvents:
         self._all = sorted(events, key=lambda event: event.index)
         self._ends = sorted(event.until for event in self._all if event.until is not None)
 
+    def __iter__(self) -> Iterator[PendingEvent]:
+        """All of the trial, in the order recorded."""
+        return iter(self._all)
+
     def before(self, index: int, resource: str = "") -> list[PendingEvent]:
         """Committed and not shown, in the order recorded; of one resource, or of all."""
         newest_first = (self._all[place] for place in reversed(range(self._begun(index))))

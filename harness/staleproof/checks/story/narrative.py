@@ -50,7 +50,7 @@ class Story:
     `compared` says which references were asked; empty when the finding needs none.
 
     `severity` and `cause` are those of the finding, as far as it was judged; `also` has the other requirements that the same cause
-    violated in the trial.
+    violated in the trial. `entries` has for each line the positions of what it tells of.
     """
 
     requirement: str
@@ -62,6 +62,7 @@ class Story:
     severity: str = ""
     cause: str = ""
     also: tuple[str, ...] = ()
+    entries: tuple[tuple[int, ...], ...] = ()
 
     @property
     def summary(self) -> str:
@@ -99,12 +100,19 @@ def explain(finding: Finding, history: History) -> Story:
     trial = with_references(history)
     entries = sorted({*finding.witnesses, *_asides(trial, finding.witnesses)})
     groups = [Group(trial, finding, tuple(group)) for _, group in itertools.groupby(entries, key=lambda index: _kind(trial, index))]
-    lines = ((trial.at(group.positions[0]), tell(group)) for group in groups)
-    requirement, heading = BY_SLUG[finding.requirement], _heading(finding, trial.plan)
-    runs = compared(roles(trial)) if requirement.needs_references else ""
-    told = tuple(line for line in lines if line[1])
-    cause = finding.cause.text if finding.cause is not None else ""
-    return Story(requirement.slug, finding.because, told, requirement.remedy, runs, heading, severity=finding.severity, cause=cause)
+    told = [(group.positions, sentence) for group in groups if (sentence := tell(group))]
+    requirement = BY_SLUG[finding.requirement]
+    return Story(
+        requirement.slug,
+        finding.because,
+        tuple((trial.at(positions[0]), sentence) for positions, sentence in told),
+        requirement.remedy,
+        compared(roles(trial)) if requirement.needs_references else "",
+        _heading(finding, trial.plan),
+        severity=finding.severity,
+        cause=finding.cause.text if finding.cause is not None else "",
+        entries=tuple(tuple(positions) for positions, _ in told),
+    )
 
 
 _ROLES: Mapping[HistoryRole, str] = {

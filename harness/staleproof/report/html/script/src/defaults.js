@@ -1,0 +1,38 @@
+// What is left out of the JSON because it has its default.
+
+const fill = (each, defaults) => {
+  for (const key in defaults) each[key] ??= defaults[key];
+  return each;
+};
+const TIMELINE = { lives: [], leaders: [], steps: [], bands: [], lanes: [], requests: [], events: [], tales: [] };
+const LANE = { kind: "resource", primary: false, objects: [], kept: [], behind: [] };
+const OBJECT = { revisions: [], shown: [], stale: [] };
+const REVISION = { by: "user", request: 0, managers: [], deletes: false };
+const REQUEST = { answer: null, answered: null, code: 0, reason: "", changed: [] };
+const EVENT = { lane: "", says: "", fault: null };
+const TALE = { cause: "", also: [], heading: "", compared: "" };
+const ENDS = { until: null };
+
+/** The timeline with all of its fields; it is changed, not copied, because it may be long. */
+export function whole(timeline) {
+  fill(timeline, TIMELINE);
+  for (const each of timeline.steps) fill(each, ENDS);
+  for (const each of timeline.bands) fill(each, { until: null, fired: false });
+  for (const each of timeline.lives) fill(each, ENDS);
+  for (const each of timeline.lanes) lane(each);
+  for (const each of timeline.requests) fill(each, REQUEST);
+  for (const each of timeline.events) fill(each, EVENT);
+  for (const each of timeline.tales) fill(each, TALE);
+  return timeline;
+}
+
+function lane(each) {
+  fill(each, LANE);
+  for (const kept of each.kept) fill(kept, ENDS);
+  for (const object of each.objects) {
+    fill(object, OBJECT);
+    for (const state of object.revisions) fill(state, REVISION);
+    for (const showing of object.shown) showing.gone ??= false;
+    for (const stale of object.stale) stale.until ??= null;
+  }
+}

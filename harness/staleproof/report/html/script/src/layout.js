@@ -1,0 +1,70 @@
+// Which rows a timeline has, from top to bottom, and where each mark is.
+
+const HEIGHT = { title: 26, steps: 22, fault: 20, process: 22, writes: 26, reads: 18, lane: 34, object: 30 };
+
+/** `{rows, bottom, rowOf(mark)}`, from `top` on. `title`: a heading of its own, if any; `open`: names of lanes whose objects are shown;
+ * `shows(kind)`; `wanted(object)`. */
+export function layout(timeline, { top, title, open, shows, wanted }) {
+  const rows = [];
+  let y = top;
+  const add = (kind, label, more = {}) => {
+    rows.push({ kind, label, y, height: HEIGHT[kind], ...more });
+    y += HEIGHT[kind];
+  };
+  if (title) add("title", title);
+  if (shows("step") && timeline.steps.length) add("steps", "workload");
+  if (shows("fault")) for (const band of timeline.bands) add("fault", band.name, { band });
+  if (shows("process")) add("process", "its process");
+  if (shows("write")) add("writes", "its writes");
+  if (shows("read")) add("reads", "its reads");
+  for (const lane of timeline.lanes) {
+    const objects = lane.objects.filter(wanted);
+    if (!objects.length) continue;
+    const isOpen = open.has(lane.name);
+    add("lane", lane.name, { lane, short: short(lane.name, timeline), count: objects.length, isOpen });
+    const names = isOpen ? occurrences(lane) : null;
+    if (isOpen) for (const object of objects) add("object", names.get(object.name) > 1 ? `${object.name} ${object.uid.slice(0, 4)}` : object.name, { lane, object });
+  }
+  return { rows, bottom: y, rowOf: finder(rows) };
+}
+
+/** Without its group, unless another resource is called the same. */
+function short(name, { lanes }) {
+  const [head] = name.split(".");
+  return lanes.filter((lane) => lane.name.split(".")[0] === head).length > 1 ? name : head;
+}
+
+/** How many incarnations each name has: they are told apart by the beginning of their uid. */
+function occurrences({ objects }) {
+  const count = new Map();
+  for (const { name } of objects) count.set(name, (count.get(name) ?? 0) + 1);
+  return count;
+}
+
+function finder(rows) {
+  const one = new Map(rows.map((row) => [row.kind, row]));
+  const bands = new Map(rows.filter((row) => row.kind === "fault").map((row) => [row.band.fault, row]));
+  const lanes = new Map(rows.filter((row) => row.kind === "lane").map((row) => [row.label, row]));
+  const objects = new Map(rows.filter((row) => row.kind === "object").map((row) => [row.object.uid, row]));
+  const of = {
+    step: () => one.get("steps"),
+    fault: (mark) => bands.get(mark.of.fault),
+    fired: (mark) => bands.get(mark.of.fault),
+    process: () => one.get("process"),
+    told: () => one.get("process") ?? one.get("writes"),
+    write: () => one.get("writes"),
+    read: () => one.get("reads"),
+    stream: (mark) => (mark.lane ? lanes.get(mark.lane) : one.get("process")),
+    truth: (mark) => objects.get(mark.uid) ?? lanes.get(mark.lane),
+    shown: (mark) => objects.get(mark.uid) ?? lanes.get(mark.lane),
+  };
+  return (mark) => of[mark.kind](mark);
+}
+
+/** How far down a mark is in its row. */
+export function offset(mark, row) {
+  if (row.kind === "object") return mark.kind === "truth" ? 9 : 21;
+  if (row.kind === "lane") return row.height - 8;
+  if (mark.kind === "fired" && !mark.witness) return row.height - 5; // below what the row says
+  return row.height / 2;
+}

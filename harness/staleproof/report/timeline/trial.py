@@ -1,0 +1,122 @@
+"""The timeline of a judged history: a pure function of it. What it draws is what the verdicts rest on."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from staleproof.checks.story.narrative import Story
+from staleproof.checks.trial import Trial, with_references
+from staleproof.core.history.entry import Answered, Asked, Listed, StepBegan
+from staleproof.core.history.history import History
+from staleproof.core.history.history import Request as Asking
+from staleproof.core.history.request import WRITES
+from staleproof.report.timeline.clock import at, end
+from staleproof.report.timeline.document import Band, LifeSpan, Request, Step, Tale, Timeline, Witness
+from staleproof.report.timeline.events import events
+from staleproof.report.timeline.lanes import lanes, makers
+
+
+def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
+    """Of one trial. `stories`: those of its findings, the worst first."""
+    trial = with_references(history)
+    plan = trial.plan
+    return Timeline(
+        title=plan.title or plan.scenario,
+        scenario=plan.scenario,
+        namespace=trial.namespace,
+        seconds=at(trial, len(trial.entries) - 1) if trial.entries else 0.0,
+        entries=len(trial.entries),
+        replicas=tuple(dict.fromkeys(entry.client for _, entry in trial.every(Asked)))[:1] or ("controller",),
+        lives=tuple(_lives(trial)),
+        steps=tuple(_steps(trial)),
+        bands=tuple(_bands(trial)),
+        lanes=tuple(lanes(trial)),
+        requests=tuple(_requests(trial)),
+        events=tuple(events(trial)),
+        tales=tuple(_tale(trial, story) for story in stories),
+    )
+
+
+def _lives(trial: Trial) -> Iterator[LifeSpan]:
+    """Numbered as `Showing.life` is. The first begins before the trial, unless nothing happened before the first start."""
+    for number, (since, until) in enumerate(pairwise([0, *trial.starts, None])):
+        if since is not None and since != until:
+            yield LifeSpan(life=number, since=at(trial, since) if since else 0.0, until=end(trial, until))
+
+
+def _steps(trial: Trial) -> Iterator[Step]:
+    does = {entry.step: entry.does for _, entry in trial.every(StepBegan)}
+    for step in trial.steps:
+        began, ended = at(trial, step.began), end(trial, step.ended)
+        yield Step(number=step.number, entry=step.began, since=began, until=ended, does=does[step.number])
+
+
+def _bands(trial: Trial) -> Iterator[Band]:
+    for number, span in trial.spans.items():
+        fault = trial.plan.faults[number]
+        yield Band(
+            fault=number,
+            entry=span.opened,
+            since=at(trial, span.opened),
+            until=at(trial, trial.closing(number)),
+            name=fault.tag,
+            lane=fault.resource,
+            effects=tuple(sorted(fault.effects)),
+            says=fault.phrase,
+            fired=number in trial.fired,
+        )
+
+
+def _requests(trial: Trial) -> Iterator[Request]:
+    made = makers(trial)
+    for request in trial.requests:
+        asked, answer = request.asked, request.answer
+        yield Request(
+            number=asked.request,
+            entry=request.index,
+            at=at(trial, request.index),
+            answer=request.answer_index,
+            answered=end(trial, request.answer_index),
+            verb=asked.verb,
+            lane=asked.resource,
+            namespace=asked.namespace,
+            name=asked.name or (answer.name if isinstance(answer, Answered) else ""),
+            subresource=asked.subresource,
+            code=answer.code if isinstance(answer, Answered) else 0,
+            reason=answer.reason if isinstance(answer, Answered) else "",
+            rejected=_is_rejected(answer),
+            lost=_is_lost(answer),
+            past=_is_past(request),
+            changed=tuple(made.get(asked.request, ())),
+        )
+
+
+def _is_rejected(answer: Answered | Listed | None) -> bool:
+    return isinstance(answer, Answered) and answer.fault is not None and answer.executed is False
+
+
+def _is_lost(answer: Answered | Listed | None) -> bool:
+    if not isinstance(answer, Answered) or answer.outcome == "ok" or _is_rejected(answer):
+        return False
+    return answer.outcome == "unknown" or answer.executed is True
+
+
+def _is_past(request: Asking) -> bool:
+    is_read = request.asked.verb not in WRITES
+    return is_read and request.answer is not None and request.answer.fault is not None and not _is_rejected(request.answer)
+
+
+def _tale(trial: Trial, story: Story) -> Tale:
+    return Tale(
+        requirement=story.requirement,
+        severity=story.severity,
+        headline=story.headline,
+        cause=story.cause,
+        also=story.also,
+        heading=story.heading,
+        compared=story.compared,
+        remedy=story.remedy,
+        lines=tuple(
+            Witness(line=number, at=round(since, 6), says=says, entries=entries)
+            for number, ((since, says), entries) in enumerate(zip(story.lines, story.entries, strict=True), 1)
+        ),
+    )

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 import staleproof
+from staleproof.core.times import GIT_SECONDS
 
 _RELEASE = re.compile(r"v?\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?")
 _NAME = re.compile(r"[\w.-]+")
@@ -61,7 +62,9 @@ def needed() -> dict[str, str]:
 def _git(root: Path, *arguments: str) -> str | None:
     """What git says; None when it cannot say."""
     try:
-        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False, timeout=10)
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False, timeout=GIT_SECONDS
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -309,6 +309,12 @@ LOOK_SECONDS = 0.2
 """A lock that another process holds, the log of a build, metrics in `doctor`, and the line that shows progress."""
 TOLD_SECONDS = 30.0
 """How far a run is, in the log of a CI system."""
+PRIOR_SECONDS = 20.0
+"""So many seconds of plans count as having taken as long as expected, before any is over: what is left is told by that."""
+FOUND_SECONDS = 20.0
+"""What was found takes about so much longer: it is compared, run again, perhaps made smaller."""
+GIT_SECONDS = 10.0
+"""git has so long to tell which version of a checkout this is."""
 WEBHOOK_RETRY_SECONDS = 0.25
 """A write whose webhook does not answer."""
 SWEEP_SECONDS = 0.5

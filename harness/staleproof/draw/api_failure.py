@@ -115,17 +115,16 @@ def outdated_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The answer to its first update of each kind comes after the event of another user's write to the object: a controller that
     keeps the answer in its cache has an older state than the watch had shown, which will not be shown again. It shows in the next
     update, so what was changed is changed back."""
-    there_and_back = round_trip(observed)
-    last = life(observed).changes
+    lived, there_and_back = life(observed).steps, round_trip(observed).steps
     return (
         Draft(
             f"the answer to its first {_words(each)} comes after somebody else's next write to it",
             [SlowAnswer(**each.selectors, by_seconds=SLOW_ANSWER_SECONDS, outdated=True)],
-            there_and_back.steps,
+            there_and_back,
             aims=("settles", "converges-after-catch-up"),
         )
         for each in profile.more(_kinds(own_updates(observed)))
-        if each.resource in observed.watched and each.step <= last and observed.returning
+        if each.resource in observed.watched and lived[: each.step] == there_and_back[: each.step]
     )
 
 

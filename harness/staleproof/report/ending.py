@@ -92,19 +92,19 @@ class _Room:
     full: int = 0
     others: int = 9
     names: int = 9
-    rest: int = 4
+    things: int = 4
     is_close: bool = False
     is_listed: bool = False
 
 
 _ROOMS = (
-    _Room(full=3, rest=6),
-    _Room(full=2, rest=6),
+    _Room(full=3, things=6),
+    _Room(full=2, things=6),
     _Room(full=1),
     _Room(),
     _Room(is_close=True),
-    _Room(names=4, rest=2, is_close=True, is_listed=True),
-    _Room(others=4, names=2, rest=1, is_close=True, is_listed=True),
+    _Room(names=4, things=2, is_close=True, is_listed=True),
+    _Room(others=4, names=2, things=1, is_close=True, is_listed=True),
 )
 """From much to little. The last has room for anything."""
 
@@ -192,7 +192,7 @@ def _names(outcome: Outcome, word: str, slugs: Sequence[str], width: int, room: 
 
 def _some(texts: Sequence[str], style: str, width: int, room: _Room, more: str) -> Iterator[Text]:
     """As many as there is room for, and how many there are besides."""
-    most = room.rest
+    most = room.things
     shown = texts if len(texts) <= most else texts[: most - 1]
     for text in shown:
         yield from _wrapped(Text(text, style=style), width, 2 if room.full else 1, indent=0)

@@ -23,9 +23,9 @@ def test_every_kind_of_write_is_rejected_from_the_first_on_in_another_way() -> N
 
     assert rejections == [
         Reject(resource="*", verb="create", subresource="", code=500, times=None, window=Window(1)),
-        Reject(resource="*", verb="update", subresource="", code=429, times=None, window=Window(1)),
+        Reject(resource="*", verb="update", subresource="", code=503, times=None, window=Window(1)),
         Reject(resource="*", verb="update", subresource="status", code=0, times=None, window=Window(1)),
-        Reject(resource="*", verb="delete", subresource="", code=503, times=None, window=Window(life(widgets()).shrinks)),
+        Reject(resource="*", verb="delete", subresource="", code=504, times=None, window=Window(life(widgets()).shrinks)),
     ]
     assert all(plan.steps == outage(widgets()).steps for plan in reject_writes(widgets(), STANDARD))
 

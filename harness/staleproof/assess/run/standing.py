@@ -8,13 +8,10 @@ from staleproof.assess.run.doing import Doing
 from staleproof.assess.run.notes import Note
 from staleproof.assess.run.queue import Planned
 from staleproof.core.plan.fingerprint import fingerprint
+from staleproof.core.times import FOUND_SECONDS, PRIOR_SECONDS
 from staleproof.report.live import Standing, Step
 from staleproof.report.model import TrialReport, findings
 
-_PRIOR_SECONDS = 20.0
-"""So many seconds of plans have taken as long as they were expected to, before any is over."""
-_FOUND_SECONDS = 20.0
-"""What was found takes about so much longer: it is compared, run again, perhaps made smaller."""
 _TELLING = ("shrinking", "confirming", "building", "trial", "references", "learning the operator", "control plane", "stopping")
 
 
@@ -67,9 +64,9 @@ class Watched:
         were dropped it is not known which they are."""
         open_plans = [seconds for name, seconds in self._ahead.items() if name not in self._took]
         expected = sum(seconds for name, seconds in self._ahead.items() if name in self._took)
-        slower = (sum(self._took.values()) + _PRIOR_SECONDS) / (expected + _PRIOR_SECONDS)
+        slower = (sum(self._took.values()) + PRIOR_SECONDS) / (expected + PRIOR_SECONDS)
         found = sum(each.phase in ("confirming", "shrinking") for each in at_work)
-        left = slower * sum(open_plans) * plans / max(len(open_plans), 1) + _FOUND_SECONDS * found
+        left = slower * sum(open_plans) * plans / max(len(open_plans), 1) + FOUND_SECONDS * found
         return left / max(len(at_work), 1)
 
 

@@ -39,7 +39,7 @@ from staleproof.report.model import TrialReport
 
 MOST = 20
 """So many trials are in a trace: those of the first findings."""
-_MICROSECONDS = 1e6
+_MICRO = 1e6
 _TEXT = 500
 _STEPS, _FAULTS, _LIVES, _REQUESTS = "steps", "faults", "the controller's process", "requests"
 
@@ -188,7 +188,7 @@ class _Tracks:
         return self._numbers.setdefault(name, len(self._numbers) + 1)
 
     def _slice(self, track: str, name: str, since: float, until: float, args: dict[str, Any]) -> Event:
-        return self._event(track, name, "X", since, dur=round((until - since) * _MICROSECONDS, 3), args=_told(args))
+        return self._event(track, name, "X", since, dur=round((until - since) * _MICRO, 3), args=_told(args))
 
     def _instant(self, track: str, name: str, at: float, args: dict[str, Any] | None = None) -> Event:
         return self._event(track, name, "i", at, s="t", args=_told(args or {}))
@@ -202,10 +202,10 @@ class _Tracks:
         """Nothing if it never began."""
         begun = self._open.pop(key, None)
         if begun is not None:
-            yield msgspec.structs.replace(begun, ph="e", ts=round(at * _MICROSECONDS, 3), args=_told(args or {}))
+            yield msgspec.structs.replace(begun, ph="e", ts=round(at * _MICRO, 3), args=_told(args or {}))
 
     def _event(self, track: str, name: str, ph: Any, at: float, **more: Any) -> Event:  # noqa: ANN401  # fields of an event
-        ts = round(at * _MICROSECONDS, 3)
+        ts = round(at * _MICRO, 3)
         return Event(name=in_one_line(name, _TEXT), ph=ph, pid=self._pid, tid=self._track(track), ts=ts, **more)
 
     def _names(self) -> Iterator[Event]:

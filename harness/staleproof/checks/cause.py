@@ -22,13 +22,17 @@ from staleproof.core.fault.model import ANY
 from staleproof.core.history.entry import (
     Answered,
     Asked,
+    Called,
     Closed,
     Committed,
     Competed,
+    Drifted,
+    ExternalState,
     FaultFired,
     FaultOpened,
     Listed,
     Stopped,
+    SystemTurned,
     Withheld,
 )
 from staleproof.core.history.flatten import flatten
@@ -81,6 +85,9 @@ _PAST_WATCH = _Situation(
     "past watch", frozenset({"rewinds"}), "your client watches {} from any resourceVersion (0, or none)", is_decision=True
 )
 """In place of the past list, for a client that lists nothing: its watch begins with the state of some API server, which may lag."""
+_DRIFT = _Situation("drift", frozenset(), "after something in {} was changed by another user")
+_OUTSIDE = _Situation("outside", frozenset(), "with what it keeps in {}")
+"""In external systems: the first whatever faults there were, the second without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +152,9 @@ def _is_taken_back(trial: Trial, finding: Finding) -> bool:
 
 
 def _origin(trial: Trial, finding: Finding) -> _Origin:
-    write = _decisive(trial, finding)
+    write, outside = _decisive(trial, finding), _outside(trial, finding)
+    if outside is not None and outside[0] is _DRIFT:
+        return _Origin(*outside, write)
     faults = _faults(trial, finding, write)
     for situation in SITUATIONS:
         concerned = [fault for fault in faults if not situation.effects.isdisjoint(fault.effects)]
@@ -153,7 +162,15 @@ def _origin(trial: Trial, finding: Finding) -> _Origin:
             primary = (fault for fault in concerned if fault.resource in trial.primaries)
             resource = "" if situation.name == "restart" else next(primary, concerned[0]).resource
             return _Origin(_as_read(trial, situation, resource), resource, write)
-    return _Origin(None, "", write)
+    return _Origin(*outside, write) if outside is not None else _Origin(None, "", write)
+
+
+def _outside(trial: Trial, finding: Finding) -> tuple[_Situation, str] | None:
+    """The situation in an external system that the witnesses tell of, and the system; None if they tell of none."""
+    entries = [trial.entries[index] for index in finding.witnesses]
+    drifted = next((entry.system for entry in entries if isinstance(entry, Drifted)), "")
+    system = next((entry.system for entry in entries if isinstance(entry, Called | ExternalState | SystemTurned)), "")
+    return (_DRIFT, drifted) if drifted else (_OUTSIDE, system) if system else None
 
 
 def _as_read(trial: Trial, situation: _Situation, resource: str) -> _Situation:
@@ -165,10 +182,11 @@ def _as_read(trial: Trial, situation: _Situation, resource: str) -> _Situation:
 
 
 def _explained(origins: Mapping[int, _Origin]) -> dict[int, _Origin]:
-    """An end that is not as it should be comes from the first write on an old view, if there was one."""
+    """An end that is not as it should be comes from the first write on an old view, if there was one; what is outside does not."""
     writes = [origin for origin in origins.values() if origin.write is not None]
     first = min(writes, key=lambda origin: origin.write.index if origin.write is not None else 0, default=None)
-    return {key: origin if origin.write or not first else replace(first, write=None) for key, origin in origins.items()}
+    own = {key for key, origin in origins.items() if origin.write or origin.situation in (_DRIFT, _OUTSIDE)}
+    return {key: origin if key in own or not first else replace(first, write=None) for key, origin in origins.items()}
 
 
 def _decisive(trial: Trial, finding: Finding) -> Request | None:

@@ -105,6 +105,8 @@ PAUSES_FACTOR = 3.0
 """Of the longest pause of a fault-free run: a controller may need so many, one after the other."""
 PACE_UNKNOWN_SECONDS = 90.0
 """Of a controller that nothing has woken since its last failure: long enough to see a retry once a minute."""
+REPAIR_MARGIN_SECONDS = 2.0
+"""A repair in an external system may come so much later than is declared: no timer is exact, and a reading takes its time."""
 SILENT_SECONDS = 10.0
 """A controller that has tried again by itself may be silent for so long."""
 SILENT_FACTOR = 10.0

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import takewhile, zip_longest
 
-from staleproof.core.history.entry import Committed
+from staleproof.core.history.entry import Called, Committed
 from staleproof.core.wording import some
 
 _NAMES = 3
@@ -67,6 +67,11 @@ def span(revisions: Sequence[int]) -> str:
     """From the lowest to the highest; empty for none."""
     low, high = min(revisions, default=0), max(revisions, default=0)
     return "" if not revisions else str(low) if low == high else f"{low}\N{EN DASH}{high}"
+
+
+def call_words(call: Called) -> str:
+    """A call to an external system, as a person would find it in a log."""
+    return call.text if call.text.upper().startswith(call.verb.upper()) else f"{call.verb} {call.text}"
 
 
 def shortened(text: str) -> str:

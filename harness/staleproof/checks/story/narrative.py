@@ -9,6 +9,7 @@ from staleproof.checks.but_for import roles
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.wording import participle
+from staleproof.checks.story.outside import kind_outside
 from staleproof.checks.story.phrases import Group, is_done, tell
 from staleproof.checks.trial import Trial, with_references
 from staleproof.checks.verdict import Finding, Verdict, rank
@@ -16,19 +17,25 @@ from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import (
     Answered,
     Asked,
+    Called,
     Closed,
     Committed,
     Competed,
     Continued,
     Delivered,
+    Drifted,
     Entry,
     Exited,
+    ExternalState,
     Listed,
+    Notified,
     Probed,
     Refused,
+    Replied,
     Stalled,
     Started,
     Stopped,
+    SystemTurned,
 )
 from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.plan.plan import Plan
@@ -133,8 +140,10 @@ def _asides(trial: Trial, witnesses: Sequence[int]) -> list[int]:
 
 def _is_aside(entry: Entry) -> bool:
     match entry:
-        case Stopped() | Continued() | Exited() | Probed() | Competed() | Stalled():
+        case Stopped() | Continued() | Exited() | Probed() | Competed() | Stalled() | SystemTurned():
             return True
+        case Replied(effect=effect) | Notified(effect=effect):
+            return effect is not None
         case Started(life=life):
             return life > 1
         case Refused(fault=fault) | Listed(fault=fault) | Answered(fault=fault):
@@ -161,4 +170,6 @@ def _kind(trial: Trial, index: int) -> tuple[object, ...]:
             return Closed, entry.how
         case Delivered():
             return Delivered, entry.type == "BOOKMARK"
+        case Called() | Replied() | Drifted() | ExternalState() | SystemTurned():
+            return type(entry), kind_outside(entry) or index
     return (type(entry),)

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from staleproof.checks.ends.exits import code_of
 from staleproof.checks.facts.wording import kind_of, listing, participle, short_name, shortened, span
+from staleproof.checks.story.outside import Outside, tell_outside
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding
 from staleproof.checks.view.life import view
@@ -253,6 +254,14 @@ def _during(group: Group) -> str:
 
 def _and_more(group: Group) -> str:
     return f", and {group.more} more" if group.more else ""
+
+
+# --- external systems
+
+
+@_tell.register
+def _outside(first: Outside, group: Group) -> str:
+    return tell_outside([entry for index in group.positions if isinstance(entry := group.trial.entries[index], Outside)])
 
 
 # --- faults, phases, its process, its metrics

@@ -6,6 +6,7 @@ import pytest
 from msgspec import structs
 
 from staleproof.checks.facts.wording import (
+    call_words,
     full_name,
     listing,
     of_owner,
@@ -17,7 +18,7 @@ from staleproof.checks.facts.wording import (
     span,
     told_apart,
 )
-from staleproof.core.history.entry import Committed
+from staleproof.core.history.entry import Called, CallId, Committed
 from staleproof.core.history.resource_version import Revision
 
 
@@ -87,6 +88,11 @@ def test_an_object_is_told_where_it_is() -> None:
 
 def test_of_an_owner_or_of_none() -> None:
     assert [of_owner("Widget/w"), of_owner("")] == [" of widget/w", ""]
+
+
+@pytest.mark.parametrize(("verb", "text", "words"), [("PUT", "/b/w", "PUT /b/w"), ("ALTER", "alter role w", "alter role w")])
+def test_a_call_as_in_a_log(verb: str, text: str, words: str) -> None:
+    assert call_words(Called(at=0, call=CallId(1), system="db", verb=verb, text=text)) == words
 
 
 def test_lists_and_spans() -> None:

@@ -1,0 +1,180 @@
+"""What somebody else changed in an external system behind the controller's back, and when that was put right again.
+
+Only what belonged to a primary counts, and was there: a thing that was deleted is right when it is there again, one that was
+changed, or replaced by another of its name, when none of the fields that became others has the value that it was given. What
+somebody else made besides is nobody's to remove.
+
+A thing is repaired by a call that may write. Of several between the last reading that was wrong and the first that was right the
+earliest is taken: when in doubt it was repaired sooner.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from staleproof.checks.facts.external_calls import external_calls, incarnation, owner
+from staleproof.checks.facts.external_states import Reading, Thing, external_states
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.history.entry import (
+    Closed,
+    Committed,
+    Delivered,
+    Drifted,
+    Held,
+    Notified,
+    Started,
+    StepBegan,
+    Withheld,
+)
+from staleproof.core.history.history import Position
+from staleproof.core.history.resource_version import Revision
+from staleproof.core.plan.step import Lull, Resync
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One drift of a thing that belonged to a primary.
+
+    Attributes:
+        index, entry: where it was made, and what.
+        of: the primary.
+        last_wrong: the last reading that shows it.
+        repaired: the first reading that shows it put right; None if none does.
+        begun: where the controller asked for what may have repaired it; without a repair, where it did so last in vain, at the
+            earliest, or where nobody looks any more.
+        until: where nobody looks any more: the same thing drifted again, the user wanted something else, or the trial ended.
+    """
+
+    index: Position
+    entry: Drifted
+    of: Incarnation
+    last_wrong: Position
+    repaired: Position | None
+    begun: Position
+    until: Position
+
+    @property
+    def system(self) -> str:
+        return self.entry.system
+
+    @property
+    def thing(self) -> Thing:
+        return self.entry.kind, self.entry.external
+
+    @property
+    def words(self) -> str:
+        """As a part of a sentence: `roles/w of db was deleted`."""
+        done = "replaced" if self.entry.change == "created" else self.entry.change
+        return f"{self.entry.kind}/{self.entry.external} of {self.system} was {done}"
+
+
+@fact
+def drifts(trial: Trial) -> Sequence[Drift]:
+    """In the order in which they were made."""
+    return [drift for index, entry in trial.every(Drifted) if (drift := _drift(trial, index, entry)) is not None]
+
+
+def api_events(trial: Trial, drift: Drift, *, before: int) -> list[Position]:
+    """Where something of the primary, or of what belongs to it, came from the API server behind a drift and before a position: what
+    somebody else had written, a list or a watch that begins anew, a new life. The controller's own writes are none."""
+    mine = {uid for uid in object_history(trial).objects if object_history(trial).root_of(uid) == drift.of.uid}
+    own = {(commit.entry.uid, commit.entry.revision) for commit in trial.commits if commit.by is not None}
+    resources = {object_history(trial).objects[uid].resource for uid in mine}
+    kinds = (Committed, Delivered, Started, Closed, StepBegan)
+    return [
+        index for index in trial.positions(*kinds) if drift.index < index < before and _is_event(trial, index, mine, own, resources)
+    ]
+
+
+def is_withheld(trial: Trial, drift: Drift) -> bool:
+    """Whether any of its own writes, or what else there was of the primary, was kept from the controller before it was repaired."""
+    mine = {uid for uid in object_history(trial).objects if object_history(trial).root_of(uid) == drift.of.uid}
+    return any(entry.uid in mine for _, entry in trial.every(Withheld, since=drift.index, until=drift.begun))
+
+
+def notified(trial: Trial, drift: Drift) -> bool:
+    """Whether the system told the controller of something, of that primary or of none, before it was repaired."""
+    of = ("", ""), (drift.of.resource, drift.of.name)
+    told = trial.every(Notified, since=drift.index, until=drift.begun)
+    return any(entry.system == drift.system and owner(trial, entry.resource, entry.name) in of for _, entry in told)
+
+
+def _drift(trial: Trial, index: Position, entry: Drifted) -> Drift | None:
+    of = incarnation(trial, owner(trial, entry.resource, entry.name), at=index)
+    readings = external_states(trial).get(entry.system)
+    if of is None or readings is None:
+        return None
+    thing = entry.kind, entry.external
+    before, after = readings.before(index), readings.after(index)
+    was = before.things.get(thing) if before is not None else None
+    if was is None or after is None:
+        return None
+    changed = {} if entry.change == "deleted" else _changed(was, after.things.get(thing))
+    if not _is_wrong(after, thing, changed):
+        return None
+    until = _until(trial, index, entry, of)
+    last_wrong, repaired = after.index, None
+    for reading in readings.since(index):
+        if reading.index >= until:
+            break
+        if not _is_wrong(reading, thing, changed):
+            repaired = reading.index
+            break
+        last_wrong = reading.index
+    end = until if repaired is None else repaired
+    writes = (
+        call.index
+        for call in external_calls(trial)
+        if last_wrong < call.index < end and call.asked.system == entry.system and call.may_have_written and call.may_be_about(of)
+    )
+    begun = next(writes, end if repaired is None else last_wrong)
+    return Drift(index, entry, of, last_wrong, repaired, begun, until)
+
+
+def _changed(was: Held, now: Held | None) -> Mapping[str, Any]:
+    """The fields that a drift has changed, with the values that it gave them; without fields, the digest."""
+    if now is None:
+        return {}
+    names = was.fields.keys() | now.fields.keys()
+    found = {name: now.fields.get(name) for name in names if was.fields.get(name) != now.fields.get(name)}
+    return found or ({"": now.digest} if was.digest != now.digest else {})
+
+
+def _is_wrong(reading: Reading, thing: Thing, changed: Mapping[str, Any]) -> bool:
+    """Whether a reading shows the drift: the thing is not there, or a changed field is still what it was changed to."""
+    held = reading.things.get(thing)
+    if held is None:
+        return True
+    return any((held.fields.get(name) if name else held.digest) == value for name, value in changed.items())
+
+
+def _until(trial: Trial, index: Position, drift: Drifted, of: Incarnation) -> Position:
+    """Where nobody can say any more what is right."""
+    again = (
+        at
+        for at, entry in trial.every(Drifted, since=index + 1)
+        if (entry.system, entry.kind, entry.external) == (drift.system, drift.kind, drift.external)
+    )
+    other = (commit.index for commit in of.commits if commit.index > index and wants_otherwise(trial, commit.index))
+    return min([*list(again)[:1], *list(other)[:1], trial.unwoken])
+
+
+def wants_otherwise(trial: Trial, index: int) -> bool:
+    """Whether the commit at a position, of a primary, asks for something else than before: another spec, or that it goes."""
+    commit = trial.commit_at[index]
+    before = commit.before or {}
+    return commit.deletes or before.get("spec") != commit.entry.object.get("spec")
+
+
+def _is_event(trial: Trial, index: Position, mine: set[str], own: set[tuple[str, Revision]], resources: set[str]) -> bool:
+    match trial.entries[index]:
+        case Committed() as entry:
+            return entry.uid in mine and (entry.uid, entry.revision) not in own
+        case Delivered() as entry:
+            return entry.uid in mine and (entry.uid, entry.revision) not in own
+        case Closed(stream=stream, how=how):
+            return how != "client" and trial.resource_of(stream) in resources
+        case StepBegan(step=number):
+            return any(isinstance(step, Resync | Lull) for step in trial.plan.steps[number - 1 : number])
+    return isinstance(trial.entries[index], Started)

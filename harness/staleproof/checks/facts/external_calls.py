@@ -1,0 +1,89 @@
+"""The controller's calls to external systems, each with its answer, and the primary that it is about.
+
+What a call is about is what its words say (`core.history.external_call`): a primary, or something that belongs to one. A call that
+says of nothing may be about everything: a list, a session's own statements, a ping.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from staleproof.checks.facts.belongings import primary_of
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.external import changes_something
+from staleproof.core.grouping import grouped
+from staleproof.core.history.entry import Called, Replied
+from staleproof.core.history.history import Position
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with its answer, and their positions. Without an answer none was seen. `of`: resource and name of the primary that it
+    is about, two empty strings for none that is known."""
+
+    index: Position
+    asked: Called
+    answer_index: Position | None
+    answer: Replied | None
+    of: tuple[str, str]
+
+    @property
+    def succeeded(self) -> bool:
+        return self.answer is not None and self.answer.outcome == "ok"
+
+    @property
+    def failed(self) -> bool:
+        """Whether the system itself refused it, and the controller was told so."""
+        return self.answer is not None and self.answer.outcome == "fail" and self.answer.effect is None
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether something was done to it, or nobody can know what became of it."""
+        return self.answer is None or self.answer.effect is not None or self.answer.outcome == "unknown"
+
+    @property
+    def may_have_written(self) -> bool:
+        """Whether it may have changed what is there: it is no call that reads, and is not known to have done nothing."""
+        done = self.answer is None or self.answer.executed is not False
+        return done and not self.reads
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is not there to change anything, as its verb says; in doubt it is."""
+        return not changes_something(self.asked.verb)
+
+    def may_be_about(self, primary: Incarnation) -> bool:
+        """Whether it is about that one, or does not say what it is about."""
+        return self.of in (("", ""), (primary.resource, primary.name))
+
+
+@fact
+def external_calls(trial: Trial) -> Sequence[Call]:
+    """In the order in which they were asked."""
+    return list(_calls(trial))
+
+
+def _calls(trial: Trial) -> Iterator[Call]:
+    answers = grouped(((entry.system, entry.call), (index, entry)) for index, entry in trial.every(Replied))
+    for index, asked in trial.every(Called):
+        later = (pair for pair in answers.get((asked.system, asked.call), ()) if pair[0] > index)
+        answer_index, answer = next(later, (None, None))
+        yield Call(index, asked, answer_index, answer, owner(trial, asked.resource, asked.name))
+
+
+def owner(trial: Trial, resource: str, name: str) -> tuple[str, str]:
+    """Resource and name of the primary that something of Kubernetes belongs to, as far as is known: its own, if nothing is."""
+    return _owners(trial).get((resource, name), (resource, name))
+
+
+def incarnation(trial: Trial, of: tuple[str, str], *, at: int) -> Incarnation | None:
+    """The primary of that resource and name which was there, and was not to go, before a position; None if there was none."""
+    found = [each for each in object_history(trial).named(*of) if each.is_live(before=at)]
+    return found[-1] if found and f"{of[0]}/{of[1]}" in trial.applied else None
+
+
+@fact
+def _owners(trial: Trial) -> Mapping[tuple[str, str], tuple[str, str]]:
+    """By resource and name of what has a primary: that one's."""
+    heads = {(each.resource, each.name): primary_of(trial, each.uid) for each in object_history(trial).objects.values()}
+    return {of: (head.resource, head.name) for of, head in heads.items() if head is not None}

@@ -1,0 +1,203 @@
+"""Times in which nothing happened to a primary nor outside, and how often the controller called about it all the same.
+
+Quiet is when what belongs to the primary outside was the same in one reading and in the next, or no call that may write was made
+since the last one; nothing there was wrong or said to have changed, and nothing kept the controller from it; nobody had changed
+anything in the namespace but by a touch, and the controller nothing but a status; no call about the primary failed, and no write;
+and the primary did not say that it was not ready. Each of these ends a span, and the next begins some seconds
+later: what was begun may be looked after.
+
+Calls are counted by their words, and only those that say that they are about the primary, or about something of it: one look may
+ask several things, and a ping asks of nothing.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from staleproof.checks.facts.drifts import drifts
+from staleproof.checks.facts.external_calls import Call, external_calls, owner
+from staleproof.checks.facts.external_states import external_states
+from staleproof.checks.facts.hindrances import hindrances
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.readiness import says_ready
+from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
+from staleproof.core.history.entry import Closed, Listed, Notified, Started, StepBegan
+from staleproof.core.history.history import Position
+from staleproof.core.history.provenance import Commit
+from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.step import TOUCHED, Lull, Resync
+from staleproof.core.times import CLOSE_SECONDS, REST_SECONDS
+
+_OFTEN = 3
+_Span = tuple[float, float]
+"""From when to when, in seconds since the trial began."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuietSpan:
+    """A time in which nothing happened to a primary that has something in a system.
+
+    Attributes:
+        since, until: positions.
+        seconds: how long it was.
+        things: how many things of the primary the system held, one at least.
+        calls: those about the primary that were answered well, and have the words that come most often.
+        starts: how many lives of the controller began.
+        stirred: where the controller was made to look again, and had the time to: a touch, a list, a watch that ended, a new life.
+    """
+
+    system: str
+    of: Incarnation
+    since: Position
+    until: Position
+    seconds: float
+    things: int
+    calls: Sequence[Call]
+    starts: int
+    stirred: Sequence[Position]
+
+
+@fact
+def quiet_spans(trial: Trial) -> Sequence[QuietSpan]:
+    """By system and primary, in order."""
+    return list(_spans(trial))
+
+
+def longest_gap(trial: Trial, system: str) -> float | None:
+    """The longest time between two of three calls or more with the same words about one primary of a system, in quiet; None if
+    there were not so many."""
+    every = (span.calls for span in quiet_spans(trial) if span.system == system and len(span.calls) >= _OFTEN)
+    gaps = (trial.at(after.index) - trial.at(before.index) for calls in every for before, after in pairwise(calls))
+    return max(gaps, default=None)
+
+
+def busiest_period(trial: Trial, system: str) -> float | None:
+    """The seconds between such calls where they were most frequent, on average; None if there were not so many."""
+    every = (span for span in quiet_spans(trial) if span.system == system and len(span.calls) >= _OFTEN)
+    return min((span.seconds / len(span.calls) for span in every), default=None)
+
+
+def _spans(trial: Trial) -> Iterator[QuietSpan]:
+    by_owner = grouped(((call.asked.system, call.of), call) for call in external_calls(trial))
+    for (system, of), calls in by_owner.items():
+        for primary in object_history(trial).named(*of):
+            if f"{primary.resource}/{primary.name}" in trial.applied and system in external_states(trial):
+                yield from _of_primary(trial, system, primary, calls)
+
+
+def _of_primary(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call]) -> Iterator[QuietSpan]:
+    last = next((commit.index for commit in of.commits if commit.deletes), trial.unwoken)
+    begins, ends = trial.at(of.created), trial.at(min(last, len(trial.entries) - 1))
+    for since, until in _without([*_busy(trial, system, of, calls)], begins, ends):
+        first, behind = _position(trial, since), _position(trial, until)
+        inside = [call for call in calls if first <= call.index < behind and call.succeeded]
+        most = Counter((call.asked.verb, call.asked.text) for call in inside).most_common(1)
+        same = [call for call in inside if most and (call.asked.verb, call.asked.text) == most[0][0]]
+        held = external_states(trial)[system].before(first + 1)
+        yield QuietSpan(
+            system=system,
+            of=of,
+            since=first,
+            until=behind,
+            seconds=until - since,
+            things=max(1, len(external_states(trial)[system].belongings(held, (of.resource, of.name)))),
+            calls=same,
+            starts=sum(first <= index < behind for index in trial.starts),
+            stirred=[index for index in _stirs(trial, of) if first <= index and trial.at(index) + CLOSE_SECONDS <= until],
+        )
+
+
+def _position(trial: Trial, at: float) -> Position:
+    """The first one at that time or later."""
+    return Position(bisect_left(trial.entries, at, key=lambda entry: entry.at))
+
+
+def _without(busy: Sequence[_Span], since: float, until: float) -> Iterator[_Span]:
+    """What is left of a time without these."""
+    for begins, ends in sorted(busy):
+        if begins > since:
+            yield since, min(begins, until)
+        since = max(since, ends)
+        if since >= until:
+            return
+    yield since, until
+
+
+def _busy(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call]) -> Iterator[_Span]:
+    """When it was not quiet."""
+    yield from _changing(trial, system, of)
+    for drift in drifts(trial):
+        if (drift.system, drift.of.uid) == (system, of.uid):
+            yield _after(trial, drift.index, drift.until if drift.repaired is None else drift.repaired)
+    yield from ((each.since, each.until + each.given + REST_SECONDS) for each in hindrances(trial) if each.system == system)
+    moments = [call.answer_index or call.index for call in calls if not call.succeeded and call.asked.system == system]
+    moments += [index for index, entry in trial.every(Notified) if entry.system == system and _tells_of(trial, entry, of)]
+    moments += [commit.index for commit in trial.commits if not _is_nothing(commit)]
+    moments += [request.answer_index or request.index for request in trial.work if not request.succeeded]
+    yield from (_after(trial, index, index) for index in moments)
+    yield from _unready(trial, of)
+
+
+def _after(trial: Trial, since: int, until: int) -> _Span:
+    return trial.at(since), trial.at(min(until, len(trial.entries) - 1)) + REST_SECONDS
+
+
+def _changing(trial: Trial, system: str, of: Incarnation) -> Iterator[_Span]:
+    """Between readings that differ, before the first, and from the first call behind the last that may have written."""
+    readings, key = external_states(trial)[system], (of.resource, of.name)
+    for before, after in pairwise(readings.every):
+        if readings.belongings(before, key) != readings.belongings(after, key):
+            yield _after(trial, before.index, after.index)
+    first, last = readings.every[0].index, readings.every[-1].index
+    yield _after(trial, 0, first)
+    later = (call for call in external_calls(trial) if call.index > last and call.asked.system == system)
+    write = next((call for call in later if call.may_have_written and call.may_be_about(of)), None)
+    if write is not None:
+        yield _after(trial, write.index, len(trial.entries) - 1)
+
+
+def _tells_of(trial: Trial, entry: Notified, of: Incarnation) -> bool:
+    return owner(trial, entry.resource, entry.name) in (("", ""), (of.resource, of.name))
+
+
+def _unready(trial: Trial, of: Incarnation) -> Iterator[_Span]:
+    """While it said that it is not ready."""
+    for before, after in pairwise([*of.commits, None]):
+        if before is not None and says_ready(before.entry.object) is False:
+            yield _after(trial, before.index, after.index if after is not None else len(trial.entries) - 1)
+
+
+def _is_nothing(commit: Commit) -> bool:
+    """Whether it gives nobody anything to do: another's touch, or the controller's own status."""
+    if commit.before is None or commit.deletes:
+        return False
+    before, after = _untouched(commit.before), _untouched(commit.entry.object)
+    return before == after if commit.by is None else _apart(before) == _apart(after)
+
+
+def _untouched(obj: Manifest) -> Manifest:
+    """Without what a touch changes, and what any write does."""
+    metadata = {name: value for name, value in obj["metadata"].items() if name not in ("resourceVersion", "managedFields")}
+    annotations = {name: value for name, value in (metadata.pop("annotations", None) or {}).items() if name != TOUCHED}
+    return {**obj, "metadata": metadata | {"annotations": annotations}}
+
+
+def _apart(obj: Manifest) -> Manifest:
+    """Without its status."""
+    return {name: value for name, value in obj.items() if name != "status"}
+
+
+def _stirs(trial: Trial, of: Incarnation) -> Iterator[Position]:
+    """Where the controller was made to look again though nothing had changed."""
+    touched = [commit.index for commit in of.commits if commit.by is None and commit.before is not None and _is_nothing(commit)]
+    looked = [index for index, entry in trial.every(Listed) if entry.resource == of.resource]
+    ended = [index for index, entry in trial.every(Closed) if trial.resource_of(entry.stream) == of.resource]
+    steps = [
+        index
+        for index, entry in trial.every(StepBegan)
+        if any(isinstance(step, Resync | Lull) for step in trial.plan.steps[entry.step - 1 : entry.step])
+    ]
+    return iter(sorted({*touched, *looked, *ended, *steps, *trial.positions(Started)}))

@@ -1,0 +1,29 @@
+"""Whether an object says of itself that it is ready: by its conditions, or else by `ready` or a phase in its status."""
+
+from staleproof.core.plan.manifest import Manifest
+
+READY = ("Ready", "Available")
+_PHASES = ("ready", "available")
+
+
+def says_ready(obj: Manifest) -> bool | None:
+    """Whether it does; None if it does not say."""
+    status = obj.get("status")
+    if not isinstance(status, dict):
+        return None
+    conditions = status.get("conditions")
+    every = [each for each in conditions if isinstance(each, dict)] if isinstance(conditions, list) else []
+    told = [each.get("status") == "True" for each in every if each.get("type") in READY]
+    if told:
+        return all(told)
+    if isinstance(status.get("ready"), bool):
+        return bool(status["ready"])
+    phase = status.get("phase")
+    return phase.lower() in _PHASES if isinstance(phase, str) else None
+
+
+def is_silent(obj: Manifest) -> bool:
+    """Whether its status tells of no state at all beside numbers: no condition, no phase, nothing that is true or false."""
+    status = obj.get("status")
+    values = status.values() if isinstance(status, dict) else ()
+    return not any(isinstance(value, str | bool) or (isinstance(value, list) and value) for value in values)

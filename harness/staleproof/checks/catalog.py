@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from staleproof.checks.requirement import Requirement
-from staleproof.checks.rules import ends, identity, pace, reports, surplus, writes
+from staleproof.checks.rules import ends, external, identity, pace, reports, surplus, writes
 from staleproof.checks.verdict import Outcome
 
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -43,6 +43,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     writes.NO_CROSS_OBJECT_WRITES,
     pace.QUIET_AT_REST,
     pace.PATH_INDEPENDENT,
+    external.REPAIRS_EXTERNAL_DRIFT,
+    external.DRIFT_NEEDS_NO_API_EVENT,
+    external.CALM_EXTERNAL_CALLS,
+    external.NO_EXTERNAL_LEAK,
 )
 
 BY_SLUG = {requirement.slug: requirement for requirement in REQUIREMENTS}

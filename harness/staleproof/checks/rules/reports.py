@@ -1,6 +1,7 @@
 """Requirements about what the controller says: of generations in a status, of conditions, of its caches in metrics."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from staleproof.checks.but_for import in_alike, unheard_of
 from staleproof.checks.deeds.claims import (
@@ -13,12 +14,21 @@ from staleproof.checks.deeds.claims import (
     ready_claims,
     shown_generations,
 )
+from staleproof.checks.deeds.external_claims import (
+    ends_ready,
+    left_unready,
+    observed_too_soon,
+    ready_while_drifted,
+    reports_on_outside,
+)
 from staleproof.checks.deeds.lapses import Lapse, acts_first, ends_with_newest, left_behind, unacted_claims, wrong_claims
 from staleproof.checks.deeds.skips import excused_skips, untrue_metrics, was_kept_behind
 from staleproof.checks.ends.conditions import misreports, otherwise, types
 from staleproof.checks.ends.counts import Miscount, counts, miscounts, uncounted
 from staleproof.checks.ends.footprint import is_status
+from staleproof.checks.facts.declarations import may_take
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.quiet_spans import longest_gap
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.skip_metrics import SKIPS
 from staleproof.checks.facts.witnesses import context
@@ -197,7 +207,35 @@ def honest_status(trial: Trial) -> Iterator[Said]:
     `honest-observed-generation` find: that is one fault, and theirs to tell.
 
     A controller that writes nothing but status has no other end.
+
+    What it keeps in external systems is there as well, and no fault is needed to report on that (`deeds.external_claims`). Three
+    findings:
+
+    3. *ready*: it wrote that an object is ready while it knew that a thing of that object had drifted and nothing had been done
+       since; or it went on to say so for 5 s of what it knew to be gone. That it knew is shown by an answer (404, or a call that
+       was to write and failed), or by its having said so;
+    4. *not ready*: an object did not say that it is ready when all that had drifted was right again, for as long as it may take to
+       look, though it did before and does at the end of every fault-free run;
+    5. *too soon*: it reported a generation, and did not say that the object was not ready, before a call about that object had
+       succeeded, and then changed something there for that generation.
     """
+    yield from _outside(trial)
+    yield from (said for said in _on_objects(trial) if isinstance(said, Finding) or not reports_on_outside(trial))
+
+
+def _outside(trial: Trial) -> Iterator[Finding]:
+    """What is not so of what it keeps in external systems."""
+    yield from ready_while_drifted(trial)
+    yield from observed_too_soon(trial)
+    for left in left_unready(trial):
+        gap = partial(longest_gap, system=left.drift.system)
+        needs = may_take(trial, left.drift.system, (gap(trial), *in_alike(trial, gap)))
+        if left.seconds > needs and all(in_alike(trial, partial(ends_ready, of=left.of))):
+            yield left.finding
+
+
+def _on_objects(trial: Trial) -> Iterator[Said]:
+    """What is not so of the objects as they are."""
     _, settled = trial.ending
     fired = trial.first(FaultFired)
     if fired is None:

@@ -1,0 +1,191 @@
+"""honest-status of what is in external systems: whom it accuses, whom it does not, and when it knows nothing."""
+
+from staleproof.checks.rules.reports import HONEST_STATUS
+
+from ...outside import EVERY_MINUTE, Outside, beside, settled_role
+from ...rule_cases import Cases, verdicts, witnesses
+from ...script import HOLD_WIDGETS, WIDGETS
+
+READY, NOT_READY = [{"type": "Ready", "status": "True"}], [{"type": "Ready", "status": "False"}]
+NOTHING = "NOT_EXERCISED: no fault touched the controller"
+
+
+def repaired(script: Outside) -> Outside:
+    """Its role is deleted and made again, and it says so."""
+    script.drifts().looks().says(1, conditions=NOT_READY).makes(limit=5)
+    return script.says(1, conditions=READY).idle(2)
+
+
+def honest(script: Outside) -> Outside:
+    return repaired(settled_role(script)).passes(9.0)
+
+
+def waited(script: Outside) -> Outside:
+    return script.released().passes(30.0).reads().settled()
+
+
+def gone(script: Outside | None = None) -> Outside:
+    """Its role is deleted, and it is told that."""
+    return settled_role(script or Outside()).drifts().asked("GET", "/roles/w").answered("fail", code="404")
+
+
+def changed(script: Outside) -> Outside:
+    """A workload: the role is changed for a second generation."""
+    return script.reads().step(2, "patch").applied("w", metadata=metadata(script, 2), spec=2)
+
+
+def metadata(script: Outside, generation: int) -> dict[str, object]:
+    known: dict[str, object] = script._objects[WIDGETS, "w"]["metadata"]
+    return known | {"generation": generation}
+
+
+def first(script: Outside) -> Outside:
+    return script.step(1, "apply").applied("w", metadata={"generation": 1}, spec=1)
+
+
+CASES: Cases = {
+    # --- ready though it knows better
+    "says ready, and was told that it is gone": (
+        gone().says(1, conditions=READY, beat=1).reads().passes(1.0).makes(limit=5),
+        "FAIL: widget/ns/w was said to be ready while roles/w of db was deleted, and the controller knew that",
+    ),
+    "says ready after its own write was refused": (
+        settled_role(Outside())
+        .drifts(change="changed", limit=9)
+        .asked("ALTER", "ALTER ROLE w")
+        .answered("fail", code="42501")
+        .says(1, conditions=READY, beat=1)
+        .reads(),
+        "FAIL",
+    ),
+    "says that it is not, and then that it is": (
+        settled_role(Outside()).drifts().says(1, conditions=NOT_READY).says(1, conditions=READY).reads(),
+        "FAIL",
+    ),
+    "goes on to be ready": (
+        gone().passes(9.0).reads(),
+        "FAIL: widget/ns/w went on to be ready for 9.1 s after the controller had been told that roles/w of db was deleted",
+    ),
+    "says that it is not ready": (gone().says(1, conditions=NOT_READY).passes(9.0).reads(), "PASS"),
+    "says nothing and repairs it at once": (gone().makes(limit=5).says(1, conditions=READY, beat=1).passes(9.0), "PASS"),
+    "says ready when it has repaired it": (beside(waited(honest(Outside())), honest), "PASS"),
+    "has only asked, and may not have compared": (
+        settled_role(Outside()).drifts(change="changed", limit=9).looks().says(1, conditions=READY, beat=1).passes(9.0).reads(),
+        "PASS",
+    ),
+    "hears that what it makes is there already": (
+        settled_role(Outside())
+        .drifts(change="changed", limit=9)
+        .asked("CREATE", "CREATE ROLE w")
+        .answered("fail", code="42710")
+        .says(1, conditions=READY, beat=1)
+        .reads(),
+        "PASS",
+    ),
+    "a changed thing whose repair is refused stays ready": (
+        settled_role(Outside()).drifts(change="changed", limit=9).asked("ALTER").answered("fail", code="42501").passes(9.0).reads(),
+        "PASS",
+    ),
+    "does not know": (settled_role(Outside()).drifts().passes(9.0).reads(), "PASS"),
+    "the answer was lost": (
+        settled_role(Outside())
+        .drifts()
+        .asked()
+        .answered("unknown", effect="cut")
+        .says(1, conditions=READY, beat=1)
+        .passes(9.0)
+        .reads(),
+        "PASS",
+    ),
+    # --- not ready though all is right
+    "does not say ready again": (
+        beside(waited(settled_role(Outside()).drifts().says(1, conditions=NOT_READY).makes(limit=5).idle(2)), honest),
+        "FAIL: widget/ns/w said that it is not ready 30.4 s after what had drifted was right again (roles/w of db was deleted), "
+        "and said that it is before",
+    ),
+    "overwrites ready by what it had seen before": (
+        beside(waited(repaired(settled_role(Outside())).says(1, conditions=NOT_READY)), honest),
+        "FAIL",
+    ),
+    "fault-free runs end so, too": (
+        beside(
+            waited(repaired(settled_role(Outside())).says(1, conditions=NOT_READY)),
+            lambda script: repaired(settled_role(script)).says(1, conditions=NOT_READY),
+        ),
+        "PASS",
+    ),
+    "looks every minute, as it says": (
+        beside(
+            waited(repaired(settled_role(Outside(declared=(EVERY_MINUTE,)))).says(1, conditions=NOT_READY)),
+            honest,
+        ),
+        "PASS",
+    ),
+    "the system is down since": (
+        beside(
+            waited(settled_role(Outside()).drifts().says(1, conditions=NOT_READY).makes(limit=5).turns("down").idle(2)),
+            honest,
+        ),
+        "PASS",
+    ),
+    "was not ready before": (
+        beside(
+            waited(
+                settled_role(Outside()).says(1, conditions=NOT_READY).drifts().says(1, conditions=NOT_READY, beat=1).makes(limit=5)
+            ),
+            honest,
+        ),
+        "PASS",
+    ),
+    # --- a generation too soon
+    "reports the generation before it calls": (
+        changed(first(Outside()).makes(limit=5).says(1).idle(1)).says(2).makes(limit=6),
+        "FAIL: widget/ns/w reported generation 2 0.4 s before db was changed for it",
+    ),
+    "reports the first one before it calls": (first(Outside().reads()).says(1).makes(limit=5), "FAIL"),
+    "reports it though the call was refused": (
+        changed(first(Outside()).makes(limit=5).says(1).idle(1))
+        .asked("ALTER")
+        .answered("fail", code="42501")
+        .says(2)
+        .passes(5.0)
+        .reads()
+        .makes(limit=6),
+        "FAIL",
+    ),
+    "reports it with the word that it is ready": (
+        changed(first(Outside()).makes(limit=5).says(1, ready=1).idle(1)).says(2, ready=2).makes(limit=6),
+        "FAIL",
+    ),
+    "reports it, and that it is not ready": (
+        changed(first(Outside()).makes(limit=5).says(1, ready=1).idle(1)).says(2, conditions=NOT_READY).makes(limit=6),
+        "PASS",
+    ),
+    "reports it after the call": (changed(first(Outside()).makes(limit=5).says(1).idle(1)).makes(limit=6).says(2), "PASS"),
+    "reports it, and much later something else changes": (
+        changed(first(Outside()).makes(limit=5).says(1).idle(1)).says(2).passes(9.0).makes(limit=6),
+        "PASS",
+    ),
+    "reports one for which nothing had to be done": (
+        changed(first(Outside()).makes(limit=5).says(1).idle(1)).says(2).looks().reads(),
+        "PASS",
+    ),
+    "reports one, and somebody else changes something": (
+        changed(first(Outside()).makes(limit=5).says(1).idle(1)).says(2).writes("ALTER").drifts(change="changed", limit=9),
+        "PASS",
+    ),
+    # --- nothing is known
+    "nothing is outside": (beside(Outside().step(1, "apply").applied("w").says(1, ready=1), honest), NOTHING),
+    "nothing drifts, and no generation is told": (
+        Outside().step(1, "apply").applied("w", spec=1).makes(limit=5).says(conditions=READY),
+        NOTHING,
+    ),
+}
+
+
+test_verdict = verdicts(HONEST_STATUS, CASES)
+
+
+def test_the_drift_the_answer_and_the_status_are_witnesses() -> None:
+    lies = gone(Outside(HOLD_WIDGETS)).says(1, conditions=READY, beat=1).reads()
+    assert witnesses(HONEST_STATUS, beside(lies, honest)) == ["Drifted", "Replied", "Asked", "Committed"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from staleproof.checks.facts.external_calls import external_calls
+from staleproof.checks.facts.external_calls import Call, external_calls
 from staleproof.checks.facts.recovery_budget import retry_wait
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.fault import Effect
@@ -91,9 +91,21 @@ def _lost_calls(trial: Trial) -> Iterator[Hindrance]:
     for (system, disturbed), group in groupby(calls, key=lambda call: (call.asked.system, call.is_disturbed)):
         if disturbed:
             every = list(group)
-            ended = [trial.at(call.index if call.answer_index is None else call.answer_index) for call in every]
+            ended = [_ended(trial, call) for call in every]
             since, until = trial.at(every[0].index), max(ended)
             yield _after_outage(since, f"calls to {system} went wrong", until, system, failures=len(every))
+
+
+def _ended(trial: Trial, call: Call) -> float:
+    """When it was answered. Without an answer the controller waits for it until it calls again about the same."""
+    if call.answer_index is not None:
+        return trial.at(call.answer_index)
+    again = (
+        each
+        for each in external_calls(trial)
+        if each.index > call.index and (each.asked.system, each.of) == (call.asked.system, call.of)
+    )
+    return next((trial.at(each.index) for each in again), math.inf)
 
 
 def _absences(trial: Trial) -> Iterator[Hindrance]:
@@ -131,4 +143,5 @@ def _faults(trial: Trial) -> Iterator[Hindrance]:
 
 
 def _after_outage(since: float, why: str, until: float, system: str, *, failures: int = 0) -> Hindrance:
-    return Hindrance(since, until, max(OUTAGE_FACTOR * (until - since), retry_wait(failures)), system, why)
+    given = max(OUTAGE_FACTOR * (until - since), retry_wait(failures)) if until < math.inf else 0.0
+    return Hindrance(since, until, given, system, why)

@@ -29,7 +29,7 @@ from staleproof.core.history.history import Position
 from staleproof.core.history.provenance import Commit
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.step import TOUCHED, Lull, Resync
-from staleproof.core.times import CLOSE_SECONDS, REST_SECONDS
+from staleproof.core.times import CLOSE_SECONDS, ELECTION_SECONDS, REST_SECONDS
 
 _OFTEN = 3
 _Span = tuple[float, float]
@@ -45,7 +45,8 @@ class QuietSpan:
         seconds: how long it was.
         things: how many things of the primary the system held, one at least.
         calls: those about the primary that were answered well, and have the words that come most often.
-        starts: how many lives of the controller began.
+        owed: how many calls are right whatever the period: one for each life that began, or may only have come to its work by then,
+            and one if the controller had not called since what happened last.
         stirred: where the controller was made to look again, and had the time to: a touch, a list, a watch that ended, a new life.
     """
 
@@ -56,7 +57,7 @@ class QuietSpan:
     seconds: float
     things: int
     calls: Sequence[Call]
-    starts: int
+    owed: int
     stirred: Sequence[Position]
 
 
@@ -91,7 +92,7 @@ def _spans(trial: Trial) -> Iterator[QuietSpan]:
 def _of_primary(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call]) -> Iterator[QuietSpan]:
     last = next((commit.index for commit in of.commits if commit.deletes), trial.unwoken)
     begins, ends = trial.at(of.created), trial.at(min(last, len(trial.entries) - 1))
-    for since, until in _without([*_busy(trial, system, of, calls)], begins, ends):
+    for happened, since, until in _without([*_busy(trial, system, of, calls)], begins, ends):
         first, behind = _position(trial, since), _position(trial, until)
         inside = [call for call in calls if first <= call.index < behind and call.succeeded]
         most = Counter((call.asked.verb, call.asked.text) for call in inside).most_common(1)
@@ -105,7 +106,8 @@ def _of_primary(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call
             seconds=until - since,
             things=max(1, len(external_states(trial)[system].belongings(held, (of.resource, of.name)))),
             calls=same,
-            starts=sum(first <= index < behind for index in trial.starts),
+            owed=sum(since - ELECTION_SECONDS <= trial.at(index) < until for index in trial.starts[1:])
+            + (not any(happened <= trial.at(call.index) < since for call in calls)),
             stirred=[index for index in _stirs(trial, of) if first <= index and trial.at(index) + CLOSE_SECONDS <= until],
         )
 
@@ -115,15 +117,17 @@ def _position(trial: Trial, at: float) -> Position:
     return Position(bisect_left(trial.entries, at, key=lambda entry: entry.at))
 
 
-def _without(busy: Sequence[_Span], since: float, until: float) -> Iterator[_Span]:
-    """What is left of a time without these."""
+def _without(busy: Sequence[_Span], since: float, until: float) -> Iterator[tuple[float, float, float]]:
+    """What is left of a time without these: since when it had not been quiet before, from when, and until when."""
+    happened = since
     for begins, ends in sorted(busy):
         if begins > since:
-            yield since, min(begins, until)
+            yield happened, since, min(begins, until)
+            happened = begins
         since = max(since, ends)
         if since >= until:
             return
-    yield since, until
+    yield happened, since, until
 
 
 def _busy(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call]) -> Iterator[_Span]:

@@ -214,8 +214,9 @@ def calm_external_calls(trial: Trial) -> Iterator[Said]:
     anew or the controller started again. Three things are findings:
 
     1. *too often*: about that primary, with the same words, there were more calls than elapsed time ÷ period for each thing that it
-       has there, one for each new life, and two. The period is what is declared (`polls: {every: …}`), else the shortest that
-       fault-free runs show. With `polls: never` none is right but one for each new life;
+       has there, and two; one more for each new life, and one more if there was none since something happened last. The period is
+       what is declared (`polls: {every: …}`), else the shortest that fault-free runs show. With `polls: never` none is right but
+       those for a new life, and for what happened last;
     2. *another object waits*: while a call about one primary was under way, another one that had been made or changed was shown,
        and nothing was done for it until the call had ended, for more than ten times what that takes otherwise, and 5 s at least;
     3. *another part waits*: while the system was down a primary was changed, and what belongs to it in Kubernetes was written only
@@ -252,13 +253,13 @@ def _most(trial: Trial, span: QuietSpan) -> tuple[float | None, str]:
     """How many calls are right in a quiet time, and why; None if that is not known."""
     told = polls(trial, span.system)
     if told == "never":
-        return span.starts, "that it does not poll is declared (polls: never)"
+        return span.owed, "that it does not poll is declared (polls: never)"
     learnt = [each for each in in_alike(trial, lambda run: busiest_period(run, span.system)) if each is not None]
     known = [told] if told is not None else learnt
     if not known:
         return None, ""
     words = f"{min(known):g} s are declared" if told is not None else f"fault-free runs called every {min(known):.1f} s at most"
-    return span.things * span.seconds / min(known) + _SPARE + span.starts, words
+    return span.things * span.seconds / min(known) + _SPARE + span.owed, words
 
 
 def _is_stirred(trial: Trial, span: QuietSpan) -> bool:

@@ -43,6 +43,11 @@ def test_calls_that_go_wrong_count_as_one_until_one_succeeds() -> None:
     assert of(script) == [(3.2, 6.4), (0.1, 0.2)]
 
 
+def test_a_call_that_is_never_answered_is_waited_for_until_the_next() -> None:
+    assert of(settled_role(Outside()).asked().passes(4.9).looks()) == [(5.0, 10.0)]
+    assert of(settled_role(Outside()).looks().asked().passes(4.9)) == [(math.inf, 0.0)]
+
+
 def test_many_failures_make_the_rate_limiter_wait() -> None:
     script = settled_role(Outside())
     for _ in range(14):

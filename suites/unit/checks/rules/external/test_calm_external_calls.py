@@ -93,6 +93,15 @@ CASES: Cases = {
         "PASS",
     ),
     "looks when it is told": (touched(silent(), looks=False).notifies().looks(), "PASS"),
+    "looks late at what the user wants": (
+        touched(silent(), looks=False).applied("w", spec=2).passes(4.0).looks().passes(3.0),
+        "PASS",
+    ),
+    "looks late, and again": (touched(silent(), looks=False).applied("w", spec=2).passes(4.0).looks().passes(3.0).looks(), "FAIL"),
+    "started before it was quiet, and is elected late": (
+        silent(RESTART).applied("w", spec=2).looks().restarted().passes(15.0).looks().applied("w").passes(1.0),
+        "PASS",
+    ),
     "looks at another that has changed": (touched(silent(), looks=False).applied("v", spec=1).looks(), "PASS"),
     "repairs what has drifted": (touched(silent(), looks=False).drifts().looks().makes(limit=5), "PASS"),
     "looks after what it has begun": (touched(silent(), looks=False).reads().makes(limit=6).looks().looks(), "PASS"),

@@ -9,15 +9,17 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from staleproof.core.fault import Restart, Window
+from staleproof.core.fault import KillAtCall, Restart, Window
 from staleproof.core.operator.observed import Observed, Outside
-from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Step, Touch, TurnSystem
+from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Rest, Resync, Step, Touch, TurnSystem
 from staleproof.core.times import (
+    AWAY_SECONDS,
     NEVER_REPAIRED_SECONDS,
     REPAIRED_FACTOR,
     REPAIRED_SECONDS,
     REPAIRED_SPARE_SECONDS,
     SLOW_SYSTEM_SECONDS,
+    WAITS_SECONDS,
 )
 from staleproof.draw.canonical import UNWOKEN, appear, slow_to_start
 from staleproof.draw.family import Draft, Scenario
@@ -43,6 +45,7 @@ def drift(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"{words} while the API is silent",
             steps=_silent(observed, outside, step),
+            aims=("repairs-external-drift", "drift-needs-no-api-event") if _claims(outside) else (),
         )
         for outside, words, step in profile.some(_drifts(observed))
     )
@@ -55,6 +58,7 @@ def unheard(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"{words} and nobody is notified",
             steps=_silent(observed, outside, structs.replace(step, notifies=False)),
+            aims=("repairs-external-drift", "drift-needs-no-api-event") if _claims(outside) else (),
         )
         for outside, words, step in profile.some(_drifts(observed))
         if "notify" in outside.can
@@ -69,10 +73,32 @@ def missed(observed: Observed, profile: Profile) -> Iterator[Draft]:
             f"{words} while the controller is down",
             [Restart(stays_down=True, window=Window(2, 3))],
             (appear(observed), step, AwaitRepair(seconds=patience_for(outside)), UNWOKEN),
-            aims=("survives-restart",),
+            aims=("survives-restart", "repairs-external-drift") if _claims(outside) else ("survives-restart",),
         )
         for outside, words, step in profile.some(_drifts(observed))
     )
+
+
+@SCENARIO.family
+def quiet(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Nothing happens, and the primary is touched and listed anew: calls that nothing asks for show."""
+    look = (Touch(target=observed.target), Resync(resource=observed.resource))
+    steps = (appear(observed), Rest(seconds=WAITS_SECONDS), *look, Rest(seconds=WAITS_SECONDS), *look, UNWOKEN)
+    if observed.calls:
+        yield Draft("nothing happens, and the controller is made to look again", steps=steps, aims=("calm-external-calls",))
+
+
+@SCENARIO.family
+def unrecorded(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The controller is killed between a call that makes something and the write that records it, and then the primary goes."""
+    ends = (Delete(target=observed.target), Rest(seconds=WAITS_SECONDS))
+    for system in profile.some(dict.fromkeys(each.system for each in observed.outside if each.count)):
+        yield Draft(
+            f"the controller is killed at a call to {system}, and the primary is deleted",
+            [KillAtCall(system=system, window=Window(1, 2))],
+            (appear(observed), Rest(seconds=AWAY_SECONDS), *ends),
+            aims=("no-external-leak", "survives-restart"),
+        )
 
 
 @SCENARIO.family
@@ -97,6 +123,11 @@ def _silent(observed: Observed, outside: Outside, step: Drift) -> tuple[Step, ..
     """It drifts, and the API is silent until it should have been repaired; then the primary is touched."""
     wait = AwaitRepair(seconds=patience_for(outside))
     return (appear(observed), step, wait, Touch(target=observed.target), wait)
+
+
+def _claims(outside: Outside) -> bool:
+    """Whether the controller may be one that repairs what drifts: it does not say that it never does."""
+    return outside.repairs_within != 0
 
 
 def _drifts(observed: Observed) -> Iterator[tuple[Outside, str, Drift]]:

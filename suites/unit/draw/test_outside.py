@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from staleproof.core.fault import Restart, Window
+from staleproof.core.fault import KillAtCall, Restart, Window
 from staleproof.core.operator.observed import Calls, Observed, Outside
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Touch, TurnSystem, describe
+from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Rest, Resync, Touch, TurnSystem, describe
 from staleproof.core.times import NEVER_REPAIRED_SECONDS, REPAIRED_SECONDS
 from staleproof.draw.other_faults import families
 from staleproof.draw.outside import SCENARIO
@@ -65,6 +65,26 @@ def test_the_same_while_the_controller_is_down() -> None:
     assert {plan.faults for plan in found} == {(Restart(stays_down=True, window=Window(2, 3)),)}
 
 
+def test_drift_is_aimed_at_unless_the_controller_says_that_it_never_repairs() -> None:
+    claimed = {slug for name in ("drift", "missed") for plan in plans(name, keeper()) for slug in plan.aims}
+    assert claimed >= {"repairs-external-drift", "drift-needs-no-api-event", "survives-restart"}
+    unclaimed = {slug for name in ("drift", "missed") for plan in plans(name, keeper(within=0.0)) for slug in plan.aims}
+    assert unclaimed.isdisjoint({"repairs-external-drift", "drift-needs-no-api-event"})
+
+
+def test_it_is_made_to_look_while_nothing_happens() -> None:
+    (plan,) = plans("quiet", keeper())
+    assert [type(step) for step in plan.steps[1:]] == [Rest, Touch, Resync, Rest, Touch, Resync, Rest]
+    assert plan.aims == ("calm-external-calls",)
+
+
+def test_it_is_killed_at_a_call_and_the_primary_goes() -> None:
+    (plan,) = plans("unrecorded", keeper())
+    assert plan.faults == (KillAtCall(system="db", window=Window(1, 2)),)
+    assert [type(step) for step in plan.steps[1:]] == [Rest, Delete, Rest]
+    assert "no-external-leak" in plan.aims
+
+
 def test_a_system_is_down_or_slow_and_back_while_the_user_changes_or_deletes_the_primary() -> None:
     found = [[describe(step) for step in plan.steps[1:4]] for plan in plans("outage", keeper())]
     change, delete = describe(CHANGE), describe(Delete(target=TARGET))
@@ -77,6 +97,8 @@ def test_a_system_is_down_or_slow_and_back_while_the_user_changes_or_deletes_the
         (keeper(can=("count_calls", "slow")), "drift"),
         (keeper(can=("count_calls", "slow")), "missed"),
         (keeper(count=0), "drift"),
+        (keeper(count=0), "unrecorded"),
+        (replace(keeper(), calls=()), "quiet"),
         (replace(keeper(), calls=()), "outage"),
         (widgets(), "drift"),
         (widgets(), "outage"),

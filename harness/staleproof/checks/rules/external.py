@@ -373,7 +373,7 @@ NO_EXTERNAL_LEAK = Requirement(
     must="The controller MUST find again, or remove, what it has made in an external system and no object stands for.",
     level="provisional",
     source=f"{SEED}, section Reconcile() method shape (finalize first); Kubernetes, Finalizers",
-    faults=("Kill", "Restart"),
+    faults=("KillAtCall", "LoseCallAnswer", "Restart"),
     remedy="write down what you are about to make before you call, under a name that follows from the object, "
     "so that the next attempt finds it; hold the object by a finalizer until what is outside is gone",
     severity="leaked",

@@ -11,8 +11,9 @@ from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Outcome, Severity, Verdict
 from staleproof.core.fault import AddBookmarks, Compete, HoldStream, Reject
 from staleproof.core.fault import effects as vocabulary
-from staleproof.core.history.entry import Asked, Committed, FaultIndex, FaultOpened, Listed
+from staleproof.core.history.entry import Asked, Committed, Drifted, ExternalState, FaultIndex, FaultOpened, Listed
 
+from .outside import Outside
 from .script import HOLD, PAST, RESTART, SEVER, WIDGETS, Script, beside, trial
 
 RULE = Requirement(
@@ -137,3 +138,29 @@ def test_every_effect_of_a_fault_is_a_situation() -> None:
 
     assert set().union(*(situation.effects for situation in SITUATIONS)) == every
     assert judged(held(AddBookmarks(resource="pods")))[0][1] == "it goes wrong when bookmarks of pods come otherwise"
+
+
+def test_what_is_outside_has_a_cause_of_its_own() -> None:
+    """What was drifted comes before the faults, and the faults before what is only kept there."""
+    script = Outside(RESTART).applied("w").makes().drifts().opens().fires()
+    made = Trial(script.ends())
+    drifted, read = made.first(Drifted), made.first(ExternalState)
+    assert drifted is not None
+    assert read is not None
+
+    assert judged(made, Finding("", (read, drifted))) == [
+        ("stuck", "it goes wrong after something in db was changed by another user")
+    ]
+    assert judged(made, Finding("", (read,))) == [("stuck", "it goes wrong after a restart")]
+    assert judged(Trial(Outside().ends()), Finding("", (read,))) == [("stuck", "it goes wrong with what it keeps in db")]
+
+
+def test_a_write_on_an_old_view_is_not_why_something_outside_is_wrong() -> None:
+    script = Outside(HOLD).opens().fires().applied("w").makes().creates("w-a").drifts()
+    made = Trial(script.ends())
+    drifted = made.first(Drifted)
+    assert drifted is not None
+    written = tuple(i for i, entry in enumerate(made.entries) if isinstance(entry, Asked | FaultOpened))
+
+    causes = [cause for _, cause in judged(made, Finding("", written), Finding("", (drifted,)))]
+    assert causes == ["it creates pods on an old view of pods", "it goes wrong after something in db was changed by another user"]

@@ -72,9 +72,12 @@ SITUATIONS = (
     _Situation("lost answer", frozenset({"loses"}), "after an answer about {} was lost"),
     _Situation("rival", frozenset({"competes"}), "after somebody else wrote to {}"),
     _Situation("rejection", frozenset({"rejects"}), "after a request about {} was rejected"),
+    _Situation("lost call", frozenset({"loses-calls"}), "after the answer to a call to an external system was lost"),
+    _Situation("rejected call", frozenset({"rejects-calls"}), "after a call to an external system was rejected"),
     _Situation("restart", frozenset({"restarts", "kills", "terminates"}), "after a restart"),
     _Situation("lost connection", frozenset({"cuts", "disconnects"}), "after it lost its {} stream"),
     _Situation("slow answer", frozenset({"slows"}), "after a late answer about {}"),
+    _Situation("slow call", frozenset({"slows-calls"}), "after a late answer of an external system"),
     _Situation(
         "bookmarks", frozenset({"drops-bookmarks", "adds-bookmarks", "refuses-watch-lists"}), "when bookmarks of {} come otherwise"
     ),

@@ -9,7 +9,7 @@ from staleproof.checks.cause import SITUATIONS, with_causes
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Outcome, Severity, Verdict
-from staleproof.core.fault import AddBookmarks, Compete, HoldStream, Reject
+from staleproof.core.fault import AddBookmarks, Compete, HoldStream, KillAtCall, Reject, RejectCall
 from staleproof.core.fault import effects as vocabulary
 from staleproof.core.history.entry import Asked, Committed, Drifted, ExternalState, FaultIndex, FaultOpened, Listed
 
@@ -49,6 +49,16 @@ CASES: dict[str, tuple[Script, Severity, str]] = {
         "it creates pods after a request about pods was rejected",
     ),
     "after a restart": (held(RESTART).creates("w-a"), "duplicated", "it creates pods after a restart"),
+    "after a rejected call": (
+        held(RejectCall()).creates("w-a"),
+        "duplicated",
+        "it creates pods after a call to an external system was rejected",
+    ),
+    "killed at a call": (
+        held(KillAtCall()).creates("w-a"),
+        "duplicated",
+        "it creates pods after the answer to a call to an external system was lost",
+    ),
     "of the past": (
         Script(RESTART, PAST).opens().fires().fires(1).applied("w").dies().page(WIDGETS, (), revision=1, fault=1).creates("w-a"),
         "duplicated",
@@ -133,8 +143,7 @@ def test_what_is_not_scored_explains_nothing_that_is() -> None:
 
 
 def test_every_effect_of_a_fault_is_a_situation() -> None:
-    kinds = (vocabulary.ViewEffect, vocabulary.WatchEffect, vocabulary.RequestEffect, vocabulary.ProcessEffect)
-    every = {effect for kind in kinds for effect in get_args(kind)} | {"forges"}
+    every = set(get_args(vocabulary.Effect))
 
     assert set().union(*(situation.effects for situation in SITUATIONS)) == every
     assert judged(held(AddBookmarks(resource="pods")))[0][1] == "it goes wrong when bookmarks of pods come otherwise"

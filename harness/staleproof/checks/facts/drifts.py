@@ -16,6 +16,7 @@ from staleproof.checks.facts.external_calls import external_calls, incarnation, 
 from staleproof.checks.facts.external_states import Reading, Thing, external_states
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.external import ExternalObject
 from staleproof.core.history.entry import (
     Closed,
     Committed,
@@ -30,6 +31,7 @@ from staleproof.core.history.entry import (
 from staleproof.core.history.history import Position
 from staleproof.core.history.resource_version import Revision
 from staleproof.core.plan.step import Lull, Resync
+from staleproof.core.repair import Unrepaired
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +112,15 @@ def _drift(trial: Trial, index: Position, entry: Drifted) -> Drift | None:
     was = before.things.get(thing) if before is not None else None
     if was is None or after is None:
         return None
-    changed = {} if entry.change == "deleted" else _changed(was, after.things.get(thing))
-    if not _is_wrong(after, thing, changed):
+    left = Unrepaired(thing, is_gone=entry.change == "deleted", fields=_changed(was, after.things.get(thing)))
+    if _is_right(after, left):
         return None
     until = _until(trial, index, entry, of)
     last_wrong, repaired = after.index, None
     for reading in readings.since(index):
         if reading.index >= until:
             break
-        if not _is_wrong(reading, thing, changed):
+        if _is_right(reading, left):
             repaired = reading.index
             break
         last_wrong = reading.index
@@ -133,20 +135,22 @@ def _drift(trial: Trial, index: Position, entry: Drifted) -> Drift | None:
 
 
 def _changed(was: Held, now: Held | None) -> Mapping[str, Any]:
-    """The fields that a drift has changed, with the values that it gave them; without fields, the digest."""
-    if now is None:
-        return {}
-    names = was.fields.keys() | now.fields.keys()
-    found = {name: now.fields.get(name) for name in names if was.fields.get(name) != now.fields.get(name)}
-    return found or ({"": now.digest} if was.digest != now.digest else {})
+    """The fields that are not as they were, with the values that they have now; nothing of what is gone."""
+    before, after = (dict(_as_object(each).fields) if each is not None else {} for each in (was, now))
+    return {
+        name: after.get(name) for name in before.keys() | after.keys() if now is not None and before.get(name) != after.get(name)
+    }
 
 
-def _is_wrong(reading: Reading, thing: Thing, changed: Mapping[str, Any]) -> bool:
-    """Whether a reading shows the drift: the thing is not there, or a changed field is still what it was changed to."""
-    held = reading.things.get(thing)
-    if held is None:
-        return True
-    return any((held.fields.get(name) if name else held.digest) == value for name, value in changed.items())
+def _is_right(reading: Reading, left: Unrepaired) -> bool:
+    """Whether a reading shows the thing again, and nothing of it as the drift left it. One that is as it was never drifted."""
+    held = reading.things.get(left.key)
+    return held is not None and left.is_repaired([_as_object(held)])
+
+
+def _as_object(held: Held) -> ExternalObject:
+    """Without fields there is the digest of all of them."""
+    return ExternalObject(kind=held.kind, name=held.external, fields=held.fields or {"digest": held.digest})
 
 
 def _until(trial: Trial, index: Position, drift: Drifted, of: Incarnation) -> Position:

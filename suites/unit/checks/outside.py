@@ -55,7 +55,7 @@ class Outside(Script):
         return self.adds(ExternalState, system="db", objects=tuple(self._things[thing] for thing in sorted(self._things)))
 
     def has(self, external: str = "w", *, of: str = "w", **fields: Any) -> Self:  # noqa: ANN401  # JSON
-        """A role is there from now on, or has other fields; nobody has read it yet."""
+        """A role is there from now on, or has other fields; it has not been read yet."""
         owner = {"resource": WIDGETS, "namespace": self.namespace, "name": of} if of else {}
         self._things["roles", external] = Held(
             kind="roles", external=external, digest=repr(sorted(fields.items())), fields=fields, **owner

@@ -1,8 +1,8 @@
-"""What somebody else changed in an external system behind the controller's back, and when that was put right again.
+"""What another user changed in an external system behind the controller's back, and when that was put right again.
 
 Only what belonged to a primary counts, and was there: a thing that was deleted is right when it is there again, one that was
 changed, or replaced by another of its name, when none of the fields that became others has the value that it was given. What
-somebody else made besides is nobody's to remove.
+another user made besides need not go.
 
 A thing is repaired by a call that may write. Of several between the last reading that was wrong and the first that was right the
 earliest is taken: when in doubt it was repaired sooner.
@@ -44,8 +44,8 @@ class Drift:
         last_wrong: the last reading that shows it.
         repaired: the first reading that shows it put right; None if none does.
         begun: where the controller asked for what may have repaired it; without a repair, where it did so last in vain, at the
-            earliest, or where nobody looks any more.
-        until: where nobody looks any more: the same thing drifted again, the user wanted something else, or the trial ended.
+            earliest, or `until`.
+        until: up to where it is looked at: the same thing drifted again, the user wanted something else, or the trial ended.
     """
 
     index: Position
@@ -79,7 +79,7 @@ def drifts(trial: Trial) -> Sequence[Drift]:
 
 def api_events(trial: Trial, drift: Drift, *, before: int) -> list[Position]:
     """Where something of the primary, or of what belongs to it, came from the API server behind a drift and before a position: what
-    somebody else had written, a list or a watch that begins anew, a new life. The controller's own writes are none."""
+    another user had written, a list or a watch that begins anew, a new life. The controller's own writes are none."""
     mine = {uid for uid in object_history(trial).objects if object_history(trial).root_of(uid) == drift.of.uid}
     own = {(commit.entry.uid, commit.entry.revision) for commit in trial.commits if commit.by is not None}
     resources = {object_history(trial).objects[uid].resource for uid in mine}
@@ -154,7 +154,7 @@ def _as_object(held: Held) -> ExternalObject:
 
 
 def _until(trial: Trial, index: Position, drift: Drifted, of: Incarnation) -> Position:
-    """Where nobody can say any more what is right."""
+    """Up to where it is known what is right."""
     again = (
         at
         for at, entry in trial.every(Drifted, since=index + 1)

@@ -38,7 +38,7 @@ class Call:
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether something was done to it, or nobody can know what became of it."""
+        """Whether something was done to it, or it cannot be known what became of it."""
         return self.answer is None or self.answer.effect is not None or self.answer.outcome == "unknown"
 
     @property

@@ -1,8 +1,8 @@
-"""What the controller made outside in a trial and left there: things of a primary that is gone, and things that nobody knows of.
+"""What the controller made outside in a trial and left there: things of a primary that is gone, and things of none that is known.
 
-A thing is the controller's if it was not there when the system was first read, nobody else is known to have made it, and a call of
-the controller that may have written came before it was there. It belongs to whatever object of Kubernetes its name is in, or that
-has recorded its name; to none if the record was lost, or never made.
+A thing is the controller's if it was not there when the system was first read, no other user is known to have made it, and a call
+of the controller that may have written came before it was there. It belongs to whatever object of Kubernetes its name is in, or
+that has recorded its name; to none if the record was lost, or never made.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,11 +23,11 @@ LeftKind = Literal["orphaned", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class LeftOutside:
-    """A thing that the controller made, and that is nobody's.
+    """A thing that the controller made, and that has no owner.
 
     Attributes:
         seen: the first reading that shows it; `last`: the last of all.
-        since: since where it is nobody's: where its primary was deleted for good, or where it was first seen.
+        since: since where it has none: where its primary was deleted for good, or where it was first seen.
     """
 
     kind: LeftKind
@@ -39,7 +39,7 @@ class LeftOutside:
 
     @property
     def group(self) -> tuple[str, str, LeftKind]:
-        """What is counted together: the system, the kind of things, and why they are nobody's."""
+        """What is counted together: the system, the kind of things, and why they have no owner."""
         return self.system, self.thing[0], self.kind
 
     @property
@@ -72,7 +72,7 @@ def made_outside(trial: Trial) -> Mapping[tuple[str, Thing], Position]:
 
 
 def at_risk(trial: Trial) -> Position | None:
-    """Where something that the controller had made outside might first have become nobody's: its primary went, or the answer to a
+    """Where something that the controller had made outside might first have lost its owner: its primary went, or the answer to a
     call that may have made it was lost, or the process ended before it wrote anything after it. None: nowhere."""
     made = grouped((system, seen) for (system, _), seen in made_outside(trial).items())
     gone = [
@@ -97,7 +97,7 @@ def _made(trial: Trial, system: str, thing: Thing) -> Position | None:
 
 
 def _nobodys(trial: Trial, held: Held, seen: Position) -> tuple[LeftKind, Position] | None:
-    """Why it is nobody's, and since where; None if it is somebody's."""
+    """Why it has no owner, and since where; None if it has one."""
     if not held.name:
         return "lost", seen
     gone = _gone(trial, owner(trial, held.resource, held.name))

@@ -1,4 +1,4 @@
-"""What external systems held, whenever the harness read it, and whose each thing there is.
+"""What external systems held, whenever the harness read it, and which primary each thing there belongs to.
 
 Between two readings that are alike nothing is known to have changed; between two that differ it changed at some moment. While a
 repair is waited for, a system is read over and over, and a reading is told only when it differs from the one before.

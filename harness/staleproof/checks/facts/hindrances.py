@@ -22,7 +22,7 @@ from staleproof.core.times import ELECTION_SECONDS, OUTAGE_FACTOR
 
 HINDERS: frozenset[Effect] = frozenset({"hides", "lags", "rewinds", "slows-start", "disconnects", "rejects", "loses"})
 """Effects of faults that may keep a controller from its work as long as they are open. Of what ends its process, or stops it, the
-history has entries; the others are over once they have happened, or keep nobody from anything outside."""
+history has entries; the others are over once they have happened, or keep no controller from anything outside."""
 
 
 @dataclass(frozen=True, slots=True)

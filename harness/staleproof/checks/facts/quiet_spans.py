@@ -1,9 +1,10 @@
 """Times in which nothing happened to a primary nor outside, and how often the controller called about it all the same.
 
-Quiet is when what belongs to the primary outside was the same in one reading and in the next, or no call that may write was made
-since the last one; nothing there was wrong or said to have changed, and nothing kept the controller from it; nobody had changed
-anything in the namespace but by a touch, and the controller nothing but a status; no call about the primary failed, and no write;
-and the primary did not say that it was not ready. Each of these ends a span, and the next begins some seconds
+It is quiet while what belongs to the primary outside is the same in one reading and in the next, or no call that may write was made
+since the last one; while nothing there is wrong, or has notified the controller, and nothing keeps the controller from it; while no
+user changes anything in the namespace but by a touch, and the controller nothing but a status; while no call about the primary
+fails, and no write; and while the primary does not say that it is not ready. Each of these ends a span, and the next begins some
+seconds
 later: what was begun may be looked after.
 
 Calls are counted by their words, and only those that say that they are about the primary, or about something of it: one look may
@@ -175,7 +176,7 @@ def _unready(trial: Trial, of: Incarnation) -> Iterator[_Span]:
 
 
 def _is_nothing(commit: Commit) -> bool:
-    """Whether it gives nobody anything to do: another's touch, or the controller's own status."""
+    """Whether it leaves nothing to do: another's touch, or the controller's own status."""
     if commit.before is None or commit.deletes:
         return False
     before, after = _untouched(commit.before), _untouched(commit.entry.object)

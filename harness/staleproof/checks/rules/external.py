@@ -33,7 +33,7 @@ NO_DRIFT = "nothing that belongs to a primary was changed or deleted in an exter
 
 
 def repairs_external_drift(trial: Trial) -> Iterator[Said]:
-    """Put right what somebody else changed or deleted outside, within the period.
+    """Put right what another user changed or deleted outside, within the period.
 
     Put to the test: a thing in an external system that belonged to a primary, and was there, was changed or deleted by the harness.
     A finding is that it was still so when longer had passed than the controller may take, with nothing that kept it from working
@@ -48,7 +48,7 @@ def repairs_external_drift(trial: Trial) -> Iterator[Said]:
     of the system by itself, nor where neither a gap nor such a repair shows how often it looks. What it repaired once something of
     the primary came from the API server, and not before, is for `drift-needs-no-api-event` to tell.
 
-    Not judged: what somebody else created; what belongs to no primary; what drifts while its primary is being deleted; and no
+    Not judged: what another user created; what belongs to no primary; what drifts while its primary is being deleted; and no
     longer than the user wants what was there before.
     """
     yield from _judged(trial, lambda drift: _repair(trial, drift, _time_allowed(trial, drift.system)))
@@ -169,7 +169,7 @@ def _waited_for(trial: Trial, drift: Drift, allowed: _Allowed) -> Sequence[int]:
 
 
 def _witnesses(trial: Trial, drift: Drift, *more: int) -> tuple[int, ...]:
-    """The drift, the last reading that shows it, and the repair; or where nobody looked any more."""
+    """The drift, the last reading that shows it, and the repair; or where the last look was."""
     end = [drift.repaired] if drift.repaired is not None else [index for index in (trial.settled,) if index is not None]
     return tuple(sorted({drift.index, drift.last_wrong, *end, *more}))
 
@@ -184,7 +184,7 @@ REPAIRS_EXTERNAL_DRIFT = Requirement(
     "all of its content with what is wanted; or declare that you do not (repairs: never)",
     severity="stuck",
     kind="pace",
-    wrong="something outside that stays as somebody else left it",
+    wrong="something outside that stays as another user left it",
     check=repairs_external_drift,
     needs_references=False,
     waits=True,
@@ -324,15 +324,15 @@ CALM_EXTERNAL_CALLS = Requirement(
 
 
 def no_external_leak(trial: Trial) -> Iterator[Said]:
-    """Leave nothing outside that belongs to nobody.
+    """Leave nothing outside that has no owner.
 
-    Put to the test: something that the controller had made outside in this trial might have become nobody's: its primary was
+    Put to the test: something that the controller had made outside in this trial might have lost its owner: its primary was
     deleted and is gone, or the answer to a call that may have made it was lost, or the process ended between such a call and the
     next write. A finding is a thing at the end that is no primary's, more than any fault-free run left of its kind: no object has
-    its name in its own, nor has recorded it; or the one that it belonged to is gone. What somebody else made does not count, nor
+    its name in its own, nor has recorded it; or the one that it belonged to is gone. What another user made does not count, nor
     what was there before.
 
-    What is nobody's while the system is down, or for no longer than the controller may take to look (ten times the longest gap
+    What has no owner while the system is down, or for no longer than the controller may take to look (ten times the longest gap
     between its looks, what is declared, and 5 s at least), is not known to be left.
     """
     risk = at_risk(trial)
@@ -353,9 +353,7 @@ def no_external_leak(trial: Trial) -> Iterator[Said]:
             only = f"nothing kept the controller from removing it for {seconds:.1f} s only, and it may take {needs:.1f} s"
             yield Inconclusive(f"{names} {are} left, but {only}")
         else:
-            because = (
-                f"{names} {are} left over {last - since:.1f} s after nobody owned it any more: {why}; fault-free runs left fewer"
-            )
+            because = f"{names} {are} left over {last - since:.1f} s after it lost its owner: {why}; fault-free runs left fewer"
             seen = {index for each in left[:_TOLD] for index in (each.seen, each.since)}
             yield Finding(because, tuple(sorted({*seen, *([risk] if risk is not None else []), first.last})), basis="unfinished")
 
@@ -378,7 +376,7 @@ NO_EXTERNAL_LEAK = Requirement(
     "so that the next attempt finds it; hold the object by a finalizer until what is outside is gone",
     severity="leaked",
     kind="end",
-    wrong="something outside that belongs to nobody",
+    wrong="something outside that has no owner",
     check=no_external_leak,
     needs_end=True,
 )

@@ -1,4 +1,4 @@
-"""The controller's calls to external systems: their answers, and whose they are."""
+"""The controller's calls to external systems: their answers, and which primaries they are about."""
 
 from staleproof.checks.facts.external_calls import external_calls, incarnation, owner
 from staleproof.checks.trial import Trial

@@ -1,4 +1,4 @@
-"""calm-external-calls: whom it accuses, whom it does not, and when it knows nothing."""
+"""calm-external-calls: which controllers it accuses, which not, and when it knows nothing."""
 
 from staleproof.checks.rules.external import CALM_EXTERNAL_CALLS
 from staleproof.core.fault import AnyFault
@@ -92,7 +92,7 @@ CASES: Cases = {
         touched(silent(), looks=False).applied("w", spec=2).looks().writes("ALTER"),
         "PASS",
     ),
-    "looks when it is told": (touched(silent(), looks=False).notifies().looks(), "PASS"),
+    "looks after a notification": (touched(silent(), looks=False).notifies().looks(), "PASS"),
     "looks late at what the user wants": (
         touched(silent(), looks=False).applied("w", spec=2).passes(4.0).looks().passes(3.0),
         "PASS",

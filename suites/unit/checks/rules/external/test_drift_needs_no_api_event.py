@@ -1,4 +1,4 @@
-"""drift-needs-no-api-event: whom it accuses, whom it does not, and when it knows nothing."""
+"""drift-needs-no-api-event: which controllers it accuses, which not, and when it knows nothing."""
 
 from staleproof.checks.rules.external import DRIFT_NEEDS_NO_API_EVENT, NO_DRIFT
 from staleproof.core.fault import AnyFault

@@ -1,4 +1,4 @@
-"""no-external-leak: whom it accuses, whom it does not, and when it knows nothing."""
+"""no-external-leak: which controllers it accuses, which not, and when it knows nothing."""
 
 from staleproof.checks.rules.external import NO_EXTERNAL_LEAK
 from staleproof.core.fault import Kill
@@ -60,7 +60,7 @@ CASES: Cases = {
     # --- of a primary that is gone
     "leaves the role of a deleted widget": (
         beside(keeps(Outside()), honest),
-        "FAIL: roles/w of db is left over 9.4 s after nobody owned it any more: the primary that it belonged to is gone; "
+        "FAIL: roles/w of db is left over 9.4 s after it lost its owner: the primary that it belonged to is gone; "
         "fault-free runs left fewer",
     ),
     "removes it": (beside(honest(Outside()), honest), "PASS"),
@@ -76,8 +76,7 @@ CASES: Cases = {
     # --- of which the record was lost
     "makes another, and forgets the first": (
         beside(waited(killed(Outside(KILL)).makes("r-2").says(1, ready=1)), in_one_go),
-        "FAIL: roles/r-1 of db is left over 11.5 s after nobody owned it any more: no object has recorded it; fault-free runs left "
-        "fewer",
+        "FAIL: roles/r-1 of db is left over 11.5 s after it lost its owner: no object has recorded it; fault-free runs left fewer",
     ),
     "finds it again": (
         beside(killed(Outside(KILL)).looks().has("r-1").says(1, ready=1).reads().passes(9.0).reads(), in_one_go),
@@ -99,7 +98,7 @@ CASES: Cases = {
         "INCONCLUSIVE",
     ),
     # --- not its own
-    "somebody else made it": (
+    "another user made it": (
         beside(waited(removed(applied(Outside())).has_no().drifts("x", change="created")), keeps),
         "PASS",
     ),

@@ -1,4 +1,4 @@
-"""repairs-external-drift: whom it accuses, whom it does not, and when it knows nothing."""
+"""repairs-external-drift: which controllers it accuses, which not, and when it knows nothing."""
 
 from staleproof.checks.rules.external import NO_DRIFT, REPAIRS_EXTERNAL_DRIFT
 from staleproof.core.declared import DeclaredPostgreSQL, Within
@@ -108,8 +108,8 @@ CASES: Cases = {
     ),
     # --- nothing is known
     "nothing drifts": (within().passes(9.0).reads(), f"NOT_EXERCISED: {NO_DRIFT}"),
-    "somebody else makes something": (within().drifts("x", change="created").passes(9.0).reads(), f"NOT_EXERCISED: {NO_DRIFT}"),
-    "what drifts is nobody's": (within().has("x", of="").drifts("x").passes(9.0).reads(), f"NOT_EXERCISED: {NO_DRIFT}"),
+    "another user makes something": (within().drifts("x", change="created").passes(9.0).reads(), f"NOT_EXERCISED: {NO_DRIFT}"),
+    "what drifts belongs to no primary": (within().has("x", of="").drifts("x").passes(9.0).reads(), f"NOT_EXERCISED: {NO_DRIFT}"),
     "its primary is going": (within().terminating("w", WIDGETS).drifts().passes(9.0).reads(), f"NOT_EXERCISED: {NO_DRIFT}"),
     "its primary is deleted at once": (within().drifts().removed("w", WIDGETS).passes(9.0).reads(), "NOT_EXERCISED"),
     "the user wants something else at once": (

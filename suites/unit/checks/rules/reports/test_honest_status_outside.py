@@ -1,4 +1,4 @@
-"""honest-status of what is in external systems: whom it accuses, whom it does not, and when it knows nothing."""
+"""honest-status of what is in external systems: which controllers it accuses, which not, and when it knows nothing."""
 
 from staleproof.checks.rules.reports import HONEST_STATUS
 
@@ -25,7 +25,7 @@ def waited(script: Outside) -> Outside:
 
 
 def gone(script: Outside | None = None) -> Outside:
-    """Its role is deleted, and it is told that."""
+    """Its role is deleted, and it gets to know that."""
     return settled_role(script or Outside()).drifts().asked("GET", "/roles/w").answered("fail", code="404")
 
 
@@ -170,13 +170,13 @@ CASES: Cases = {
         changed(first(Outside()).makes(limit=5).says(1).idle(1)).says(2).looks().reads(),
         "PASS",
     ),
-    "reports one, and somebody else changes something": (
+    "reports one, and another user changes something": (
         changed(first(Outside()).makes(limit=5).says(1).idle(1)).says(2).writes("ALTER").drifts(change="changed", limit=9),
         "PASS",
     ),
     # --- nothing is known
     "nothing is outside": (beside(Outside().step(1, "apply").applied("w").says(1, ready=1), honest), NOTHING),
-    "nothing drifts, and no generation is told": (
+    "nothing drifts, and no generation is reported": (
         Outside().step(1, "apply").applied("w", spec=1).makes(limit=5).says(conditions=READY),
         NOTHING,
     ),

@@ -8,7 +8,7 @@ from msgspec import structs
 from staleproof.core.fault import KillAtCall, Restart, Window
 from staleproof.core.operator.observed import Calls, Observed, Outside
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Rest, Resync, Touch, TurnSystem, describe
+from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Patch, Rest, Resync, Touch, TurnSystem, describe
 from staleproof.core.times import NEVER_REPAIRED_SECONDS, REPAIRED_SECONDS
 from staleproof.draw.other_faults import families
 from staleproof.draw.outside import SCENARIO
@@ -78,6 +78,13 @@ def test_it_is_made_to_look_while_nothing_happens() -> None:
     assert plan.aims == ("calm-external-calls",)
 
 
+def test_a_change_is_taken_back_while_the_system_is_down_for_long() -> None:
+    (plan,) = plans("parts", keeper())
+    assert plan.steps[1] == CHANGE
+    assert [type(step) for step in plan.steps[2:]] == [TurnSystem, Patch, Rest, TurnSystem, Rest]
+    assert plan.steps[3] == keeper().undo(keeper().live[0])
+
+
 def test_it_is_killed_at_a_call_and_the_primary_goes() -> None:
     (plan,) = plans("unrecorded", keeper())
     assert plan.faults == (KillAtCall(system="db", window=Window(1, 2)),)
@@ -99,6 +106,9 @@ def test_a_system_is_down_or_slow_and_back_while_the_user_changes_or_deletes_the
         (keeper(count=0), "drift"),
         (keeper(count=0), "unrecorded"),
         (replace(keeper(), calls=()), "quiet"),
+        (replace(keeper(), calls=()), "parts"),
+        (replace(keeper(), changes=()), "parts"),
+        (keeper(can=("count_calls", "slow")), "parts"),
         (replace(keeper(), calls=()), "outage"),
         (widgets(), "drift"),
         (widgets(), "outage"),

@@ -4,8 +4,7 @@ It is quiet while what belongs to the primary outside is the same in one reading
 since the last one; while nothing there is wrong, or has notified the controller, and nothing keeps the controller from it; while no
 user changes anything in the namespace but by a touch, and the controller nothing but a status; while no call about the primary
 fails, and no write; and while the primary does not say that it is not ready. Each of these ends a span, and the next begins some
-seconds
-later: what was begun may be looked after.
+seconds later: what was begun may be looked after.
 
 Calls are counted by their words, and only those that say that they are about the primary, or about something of it: one look may
 ask several things, and a ping asks of nothing.

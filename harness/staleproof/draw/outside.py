@@ -93,7 +93,7 @@ def parts(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The system is down for long while a change of the primary is taken back: what needs nothing there has to follow at once. What
     the change itself has brought, with the system up, shows what that is."""
     turns = [(system, step) for system, step in _turns(observed) if step.state == "down"]
-    for move in observed.live[:1]:
+    for move in observed.returning[:1]:
         for system, down in profile.some(turns):
             up = TurnSystem(system=system, state="up")
             back = (down, observed.undo(move), Rest(seconds=WAITS_SECONDS), up, Rest(seconds=AWAY_SECONDS))

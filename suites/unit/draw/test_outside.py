@@ -82,7 +82,7 @@ def test_a_change_is_taken_back_while_the_system_is_down_for_long() -> None:
     (plan,) = plans("parts", keeper())
     assert plan.steps[1] == CHANGE
     assert [type(step) for step in plan.steps[2:]] == [TurnSystem, Patch, Rest, TurnSystem, Rest]
-    assert plan.steps[3] == keeper().undo(keeper().live[0])
+    assert plan.steps[3] == keeper().undo(keeper().returning[0])
 
 
 def test_it_is_killed_at_a_call_and_the_primary_goes() -> None:

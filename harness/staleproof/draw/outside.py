@@ -11,7 +11,7 @@ from msgspec import structs
 
 from staleproof.core.fault import KillAtCall, Restart, Window
 from staleproof.core.operator.observed import Observed, Outside
-from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Rest, Resync, Step, Touch, TurnSystem
+from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Rest, Resync, Step, Touch, TurnSystem, at_once
 from staleproof.core.times import (
     AWAY_SECONDS,
     NEVER_REPAIRED_SECONDS,
@@ -25,6 +25,7 @@ from staleproof.draw.canonical import UNWOKEN, appear, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
 
+_OTHERS = 3
 SCENARIO = Scenario("external", settle=slow_to_start)
 
 
@@ -90,13 +91,16 @@ def quiet(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def parts(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """The system is down for long while a change of the primary is taken back: what needs nothing there has to follow at once. What
-    the change itself has brought, with the system up, shows what that is."""
+    """The system is down for long while a change of the primary is taken back that its children follow: they have to follow at
+    once. What the change itself has brought, with the system up, shows that it needs nothing there. Other changes, which no child
+    follows, wait for the system meanwhile."""
+    others = at_once([observed.do(move) for move in observed.changes if not move.live and not move.is_label][:_OTHERS])
+    waiting = [others] if others is not None else []
     turns = [(system, step) for system, step in _turns(observed) if step.state == "down"]
     for move in observed.returning[:1]:
         for system, down in profile.some(turns):
             up = TurnSystem(system=system, state="up")
-            back = (down, observed.undo(move), Rest(seconds=WAITS_SECONDS), up, Rest(seconds=AWAY_SECONDS))
+            back = (down, *waiting, observed.undo(move), Rest(seconds=WAITS_SECONDS), up, Rest(seconds=AWAY_SECONDS))
             yield Draft(
                 f"{system} is down while the primary is changed back",
                 steps=(appear(observed), observed.do(move), *back),

@@ -85,6 +85,14 @@ def test_a_change_is_taken_back_while_the_system_is_down_for_long() -> None:
     assert plan.steps[3] == keeper().undo(keeper().returning[0])
 
 
+def test_another_change_that_no_child_follows_waits_for_the_system_meanwhile() -> None:
+    of = keeper()
+    waits = structs.replace(of.returning[0], live="", do={"spec": {"tier": "gold"}}, undo={"spec": {"tier": None}})
+    (plan,) = plans("parts", replace(of, changes=(*of.changes, waits)))
+    assert plan.steps[3] == of.do(waits)
+    assert plan.steps[4] == of.undo(of.returning[0])
+
+
 def test_it_is_killed_at_a_call_and_the_primary_goes() -> None:
     (plan,) = plans("unrecorded", keeper())
     assert plan.faults == (KillAtCall(system="db", window=Window(1, 2)),)

@@ -17,30 +17,32 @@ from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Drifted, Exited, Held, Stopped
 from staleproof.core.history.history import Position
 
-LeftKind = Literal["orphaned", "lost"]
-"""Of a primary that is gone; of none that is known."""
+LeftKind = Literal["orphaned", "lost", "owned"]
+"""Of a primary that is gone; of none that is known; of one that is there, and may have more of them than it needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOutside:
-    """A thing that the controller made, and that has no owner.
+    """A thing that the controller made.
 
     Attributes:
+        of: the primary that it belongs to, or belonged to, as `widgets.example.com/w`; empty for none.
         seen: the first reading that shows it; `last`: the last of all.
-        since: since where it has none: where its primary was deleted for good, or where it was first seen.
+        since: since where it is so: where its primary was deleted for good, or where it was first seen.
     """
 
     kind: LeftKind
     system: str
     thing: Thing
+    of: str
     seen: Position
     last: Position
     since: Position
 
     @property
-    def group(self) -> tuple[str, str, LeftKind]:
-        """What is counted together: the system, the kind of things, and why they have no owner."""
-        return self.system, self.thing[0], self.kind
+    def group(self) -> tuple[str, str, LeftKind, str]:
+        """What is counted together: the system, the kind of things, and whose they are; of what has lost its owner, all."""
+        return self.system, self.thing[0], self.kind, self.of if self.kind == "owned" else ""
 
     @property
     def words(self) -> str:
@@ -55,9 +57,9 @@ def left_outside(trial: Trial) -> Sequence[LeftOutside]:
         last = readings.every[-1]
         for thing, held in last.things.items():
             seen = _made(trial, system, thing)
-            told = None if seen is None else _nobodys(trial, held, seen)
-            if seen is not None and told is not None:
-                found.append(LeftOutside(told[0], system, thing, seen, last.index, told[1]))
+            if seen is not None:
+                kind, of, since = _owner(trial, held, seen)
+                found.append(LeftOutside(kind, system, thing, of, seen, last.index, since))
     return sorted(found, key=lambda each: each.seen)
 
 
@@ -96,12 +98,13 @@ def _made(trial: Trial, system: str, thing: Thing) -> Position | None:
     return seen if any(call.may_have_written for call in calls) else None
 
 
-def _nobodys(trial: Trial, held: Held, seen: Position) -> tuple[LeftKind, Position] | None:
-    """Why it has no owner, and since where; None if it has one."""
+def _owner(trial: Trial, held: Held, seen: Position) -> tuple[LeftKind, str, Position]:
+    """Whether it has an owner, which one, and since where."""
     if not held.name:
-        return "lost", seen
-    gone = _gone(trial, owner(trial, held.resource, held.name))
-    return None if gone is None else ("orphaned", gone)
+        return "lost", "", seen
+    of = owner(trial, held.resource, held.name)
+    gone = _gone(trial, of)
+    return ("owned" if gone is None else "orphaned"), f"{of[0]}/{of[1]}", seen if gone is None else gone
 
 
 def _gone(trial: Trial, of: tuple[str, str]) -> Position | None:

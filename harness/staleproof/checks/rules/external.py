@@ -5,7 +5,7 @@ What the user declares of a system (`core.declared`) goes before what is learnt 
 repair may take, or how often the controller looks, nothing is known, and the reader is asked to declare it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,7 @@ from staleproof.checks.facts.declarations import may_take, polls, repairs
 from staleproof.checks.facts.drifts import Drift, api_events, drifts, is_withheld, notified
 from staleproof.checks.facts.external_calls import external_calls
 from staleproof.checks.facts.external_delays import Delay, changed_spec, delays, inner_fields, usual_reaction
-from staleproof.checks.facts.external_leftovers import LeftOutside, at_risk, left_outside, made_outside
+from staleproof.checks.facts.external_leftovers import LeftKind, LeftOutside, at_risk, left_outside, made_outside
 from staleproof.checks.facts.hindrances import clear_times, longest_clear
 from staleproof.checks.facts.quiet_spans import QuietSpan, busiest_period, longest_gap, quiet_spans
 from staleproof.checks.facts.wording import call_words, full_name, listing
@@ -328,9 +328,9 @@ def no_external_leak(trial: Trial) -> Iterator[Said]:
 
     Put to the test: something that the controller had made outside in this trial might have lost its owner: its primary was
     deleted and is gone, or the answer to a call that may have made it was lost, or the process ended between such a call and the
-    next write. A finding is a thing at the end that is no primary's, more than any fault-free run left of its kind: no object has
-    its name in its own, nor has recorded it; or the one that it belonged to is gone. What another user made does not count, nor
-    what was there before.
+    next write. A finding is a thing at the end, more than any fault-free run left of its kind, that belongs to no primary (none has
+    its name in its own, nor has recorded it), or to one that is gone; or one more of a primary that is there than any fault-free
+    run had. What another user made does not count, nor what was there before.
 
     What has no owner while the system is down, or for no longer than the controller may take to look (ten times the longest gap
     between its looks, what is declared, and 5 s at least), is not known to be left.
@@ -346,23 +346,30 @@ def no_external_leak(trial: Trial) -> Iterator[Said]:
         seconds = sum(until - begins for begins, until in clear_times(trial, first.system, since, last))
         names = listing([each.words for each in left])
         are = "are" if len(left) > 1 else "is"
-        why = "the primary that it belonged to is gone" if first.kind == "orphaned" else "no object has recorded it"
         gap = partial(longest_gap, system=first.system)
         needs = may_take(trial, first.system, (gap(trial), *in_alike(trial, gap)))
         if seconds < needs:
             only = f"nothing kept the controller from removing it for {seconds:.1f} s only, and it may take {needs:.1f} s"
             yield Inconclusive(f"{names} {are} left, but {only}")
         else:
-            because = f"{names} {are} left over {last - since:.1f} s after it lost its owner: {why}; fault-free runs left fewer"
+            because = f"{names} {are} {_LEFT[first.kind].format(first.of)} for {last - since:.1f} s; fault-free runs left fewer"
             seen = {index for each in left[:_TOLD] for index in (each.seen, each.since)}
             yield Finding(because, tuple(sorted({*seen, *([risk] if risk is not None else []), first.last})), basis="unfinished")
+
+
+_LEFT: Mapping[LeftKind, str] = {
+    "orphaned": "left over of {}, which had been gone",
+    "lost": "left over, and no object had recorded it",
+    "owned": "there beside what {} has without faults, and had been",
+}
 
 
 def _surplus_left(trial: Trial) -> Iterator[Sequence[LeftOutside]]:
     """By system and kind, what is beyond the number that any fault-free run left."""
     usual = most_often(trial, left_outside, lambda left: left.group)
     for group, left in grouped((each.group, each) for each in left_outside(trial)).items():
-        if len(left) > usual[group]:
+        is_compared = left[0].kind != "owned" or usual[group] > 0  # a primary that none of these runs has may need any number
+        if is_compared and len(left) > usual[group]:
             yield left[usual[group] :]
 
 

@@ -17,9 +17,20 @@ def test_of_a_primary_that_is_gone_and_of_none() -> None:
     assert left(script) == [("orphaned", "roles/w of db"), ("lost", "roles/r-1 of db")]
 
 
-def test_nothing_is_left_of_a_primary_that_is_there_or_is_there_again() -> None:
-    assert left(settled_role(Outside()).terminating("w", WIDGETS).reads()) == []
-    assert left(settled_role(Outside()).removed("w", WIDGETS).applied("w").reads()) == []
+def test_of_a_primary_that_is_there_or_is_there_again() -> None:
+    assert left(settled_role(Outside()).terminating("w", WIDGETS).reads()) == [("owned", "roles/w of db")]
+    assert left(settled_role(Outside()).removed("w", WIDGETS).applied("w").reads()) == [("owned", "roles/w of db")]
+
+
+def test_what_has_an_owner_is_counted_with_others_of_it() -> None:
+    script = settled_role(Outside()).makes("x").applied("v").makes("y", of="v").makes("z", of="")
+    groups = [each.group for each in left_outside(Trial(script.ends()))]
+    assert groups == [
+        ("db", "roles", "owned", f"{WIDGETS}/w"),
+        ("db", "roles", "owned", f"{WIDGETS}/w"),
+        ("db", "roles", "lost", ""),
+        ("db", "roles", "lost", ""),
+    ] or groups[2:] == [("db", "roles", "owned", f"{WIDGETS}/v"), ("db", "roles", "lost", "")]
 
 
 def test_only_what_the_controller_made_counts() -> None:
@@ -27,7 +38,7 @@ def test_only_what_the_controller_made_counts() -> None:
     script.writes().drifts("theirs", change="created").makes("own")
     trial = Trial(script.ends())
     assert [thing for _, thing in made_outside(trial)] == [("roles", "own")]
-    assert left_outside(trial) == []
+    assert [each.words for each in left_outside(trial)] == ["roles/own of db"]
 
 
 def test_when_something_is_at_risk() -> None:

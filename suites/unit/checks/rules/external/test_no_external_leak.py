@@ -60,8 +60,7 @@ CASES: Cases = {
     # --- of a primary that is gone
     "leaves the role of a deleted widget": (
         beside(keeps(Outside()), honest),
-        "FAIL: roles/w of db is left over 9.4 s after it lost its owner: the primary that it belonged to is gone; "
-        "fault-free runs left fewer",
+        f"FAIL: roles/w of db is left over of {WIDGETS}/w, which had been gone for 9.4 s; fault-free runs left fewer",
     ),
     "removes it": (beside(honest(Outside()), honest), "PASS"),
     "leaves it without faults, too": (beside(keeps(Outside()), keeps), "PASS"),
@@ -76,7 +75,16 @@ CASES: Cases = {
     # --- of which the record was lost
     "makes another, and forgets the first": (
         beside(waited(killed(Outside(KILL)).makes("r-2").says(1, ready=1)), in_one_go),
-        "FAIL: roles/r-1 of db is left over 11.5 s after it lost its owner: no object has recorded it; fault-free runs left fewer",
+        "FAIL: roles/r-1 of db is left over, and no object had recorded it for 11.5 s; fault-free runs left fewer",
+    ),
+    "makes another for a widget that is there": (
+        beside(waited(applied(Outside(KILL)).makes("w-2", of="w").idle(2)), applied),
+        f"FAIL: roles/w-2 of db is there beside what {WIDGETS}/w has without faults, and had been for 9.3 s; "
+        "fault-free runs left fewer",
+    ),
+    "has two in fault-free runs as well": (
+        beside(waited(applied(Outside()).makes("w-2", of="w").idle(2)), lambda script: applied(script).makes("w-2", of="w")),
+        NOT_AT_RISK,
     ),
     "finds it again": (
         beside(killed(Outside(KILL)).looks().has("r-1").says(1, ready=1).reads().passes(9.0).reads(), in_one_go),

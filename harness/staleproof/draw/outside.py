@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from staleproof.core.fault import KillAtCall, Restart, Window
+from staleproof.core.fault import KillAtCall, RejectCall, Restart, Window
 from staleproof.core.operator.observed import Observed, Outside
 from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Rest, Resync, Step, Touch, TurnSystem, at_once
 from staleproof.core.times import (
@@ -77,6 +77,21 @@ def missed(observed: Observed, profile: Profile) -> Iterator[Draft]:
             aims=("survives-restart", "repairs-external-drift") if _claims(outside) else ("survives-restart",),
         )
         for outside, words, step in profile.some(_drifts(observed))
+    )
+
+
+@SCENARIO.family
+def refused(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The first call that may repair it is rejected, and nothing happens in Kubernetes that would make the controller try again."""
+    return (
+        Draft(
+            f"{words} and the first call after it is rejected",
+            [RejectCall(system=outside.system, window=Window(2, 4))],
+            (appear(observed), step, AwaitRepair(seconds=patience_for(outside)), UNWOKEN),
+            aims=("repairs-external-drift",),
+        )
+        for outside, words, step in profile.some(_drifts(observed))
+        if _claims(outside)
     )
 
 

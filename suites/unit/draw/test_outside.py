@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from staleproof.core.fault import KillAtCall, Restart, Window
+from staleproof.core.fault import KillAtCall, RejectCall, Restart, Window
 from staleproof.core.operator.observed import Calls, Observed, Outside
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Patch, Rest, Resync, Touch, TurnSystem, describe
@@ -70,6 +70,14 @@ def test_drift_is_aimed_at_unless_the_controller_says_that_it_never_repairs() ->
     assert claimed >= {"repairs-external-drift", "drift-needs-no-api-event", "survives-restart"}
     unclaimed = {slug for name in ("drift", "missed") for plan in plans(name, keeper(within=0.0)) for slug in plan.aims}
     assert unclaimed.isdisjoint({"repairs-external-drift", "drift-needs-no-api-event"})
+
+
+def test_the_first_call_after_a_drift_is_rejected_unless_the_controller_says_that_it_never_repairs() -> None:
+    found = plans("refused", keeper())
+    assert [plan.steps[1] for plan in found] == [DELETED, CHANGED]
+    assert {plan.faults for plan in found} == {(RejectCall(system="db", window=Window(2, 4)),)}
+    assert not any(isinstance(step, Touch) for plan in found for step in plan.steps)
+    assert plans("refused", keeper(within=0.0)) == []
 
 
 def test_it_is_made_to_look_while_nothing_happens() -> None:

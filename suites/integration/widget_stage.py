@@ -23,7 +23,7 @@ from .stage import CONFIG_MAPS, Stage, revision_of, served
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "fixtures" / "manifests"
-CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml", "tenant-crd.yaml")
+CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml", "tenant-crd.yaml", "account-crd.yaml")
 WIDGETS, PODS = "widgets.staleproof.dev", "pods"
 
 
@@ -99,7 +99,7 @@ class ControllerStage(Stage):
 
     def __init__(self, api: Api, kubeconfig: Path, folder: Path) -> None:
         super().__init__(api, [])
-        self.log, self._kubeconfig = folder / "controller.log", kubeconfig
+        self.log, self.env = folder / "controller.log", {"KUBECONFIG": str(kubeconfig)}
 
     async def create_sample(self, manifest: str = "widget-sample.yaml", *, name: str = "sample", **spec: object) -> None:
         """Make the primary of a manifest, with these fields in its spec."""
@@ -132,7 +132,7 @@ class ControllerStage(Stage):
     @asynccontextmanager
     async def running(self, *argv: str) -> AsyncIterator[Process]:
         """A controller; it must exit with 0 when it is told to stop."""
-        command = Command(name="controller", argv=argv, log=self.log, env={"KUBECONFIG": str(self._kubeconfig)}, cwd=ROOT)
+        command = Command(name="controller", argv=argv, log=self.log, env=self.env, cwd=ROOT)
         process = await Process.start(command)
         try:
             yield process

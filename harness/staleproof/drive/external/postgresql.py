@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import asyncpg
 
 CHANNEL = "staleproof_drift"
-"""What controllers LISTEN on; the payload is `{"kind": …, "name": …}`."""
+"""What controllers LISTEN on, and the prefix of messages in the write-ahead log; the payload is `{"kind": …, "name": …}`."""
 _HARNESS, _CONTROLLER = "staleproof", "controller"
 _DATABASE = "postgres"
 _SETTINGS = {
@@ -103,7 +103,8 @@ class PostgreSQL(ExternalSystem):
 
     async def notify(self, kind: str, name: str) -> None:
         async with self._connection() as connection:
-            await connection.execute("SELECT pg_notify($1, $2)", CHANNEL, json.dumps({"kind": kind, "name": name}))
+            said = json.dumps({"kind": kind, "name": name})
+            await connection.execute("SELECT pg_notify($1, $2), pg_logical_emit_message(true, $1, $2::text)", CHANNEL, said)
 
     async def stop(self) -> None:
         """As in a crash, but with nothing lost: whoever is connected is cut off at once."""

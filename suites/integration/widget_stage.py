@@ -23,7 +23,7 @@ from .stage import CONFIG_MAPS, Stage, revision_of, served
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "fixtures" / "manifests"
-CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml", "tenant-crd.yaml", "account-crd.yaml")
+CRDS = ("widget-crd.yaml", "sequentialjob-crd.yaml", "tenant-crd.yaml", "account-crd.yaml", "s3bucket-crd.yaml")
 WIDGETS, PODS = "widgets.staleproof.dev", "pods"
 
 

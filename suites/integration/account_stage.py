@@ -40,6 +40,8 @@ class AccountStage(ControllerStage):
     """A namespace with Accounts, whose roles are in a PostgreSQL server that others use, too."""
 
     resources = (ACCOUNTS, "secrets", "configmaps")
+    OTHER_LIMIT = 77
+    """Of connections: what another user sets."""
 
     def __init__(self, api: Api, kubeconfig: Path, folder: Path, system: "Roles") -> None:
         super().__init__(api, kubeconfig, folder)
@@ -100,7 +102,7 @@ class AccountStage(ControllerStage):
 
     async def change_role(self, name: str = "sample", *, tell: bool = False) -> None:
         """Another user gives the role another limit."""
-        await self._drift(Change(kind="roles", name=self.role_of(name), fields={"connectionLimit": 77}), tell=tell)
+        await self._drift(Change(kind="roles", name=self.role_of(name), fields={"connectionLimit": self.OTHER_LIMIT}), tell=tell)
 
     async def drop_role(self, name: str = "sample", *, tell: bool = False) -> None:
         await self._drift(Delete(kind="roles", name=self.role_of(name)), tell=tell)

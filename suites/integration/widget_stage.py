@@ -146,11 +146,16 @@ async def kubeconfig(plane: ControlPlane, api: Api, tmp_path_factory: pytest.Tem
     """The controller's, for a control plane that knows Widgets."""
     path = tmp_path_factory.mktemp("kubeconfig") / "controller.kubeconfig"
     plane.write_kubeconfig(path, user=CONTROLLER)
-    for manifest in CRDS:
+    await define(api, *CRDS)
+    return path
+
+
+async def define(api: Api, *manifests: str) -> None:
+    """Have the API server serve the kinds of these manifests."""
+    for manifest in manifests:
         crd = yaml.safe_load((MANIFESTS / manifest).read_text())
         await api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
         await served(api, "/apis/{group}/{versions[0][name]}/{names[plural]}".format(**crd["spec"]))
-    return path
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -29,6 +29,7 @@ COMMANDS = (
     Command("properties"),
     Command("live", parts=(ENGINE,)),
     Command("crds"),
+    Command("tradeoff", parts=("go",)),
     Command("soak"),
     Command("coverage", parts=(ENGINE,)),
     Command("interrupts", parts=(ENGINE,)),

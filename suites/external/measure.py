@@ -24,8 +24,6 @@ QUIET_SECONDS = 12.0
 REPAIRS = 6
 _LOOK_SECONDS = 0.02
 _LIMIT_SECONDS = 60.0
-_SHARE = 0.37
-"""Of a period, between two changes: they come at all times of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ async def cost(way: Way, on: Bench) -> Cost:
         calls, quiet = await stage.calls() - before, time.monotonic() - began
         repairs = []
         for number in range(REPAIRS):
-            await asyncio.sleep(way.every_seconds * _SHARE)
+            await asyncio.sleep(way.every_seconds * (number + 0.5) / REPAIRS)  # repairs end when a period does
             repairs.append(await _repair(stage, way, names[number], is_gone=number % 2 == 0))
     return Cost(way, OBJECTS, calls, quiet, tuple(repairs))
 

@@ -182,6 +182,16 @@ async def test_the_twin_compares_existence_only(stage: AccountStage, argv: tuple
 
 
 @pytest.mark.live
+async def test_the_twin_asks_when_an_event_wakes_it_and_at_no_other_time(stage: AccountStage) -> None:
+    async with stage.keeping(*accounts("on_events")):
+        await begun(stage)
+        await stage.drop_role()
+        await stage.stays_otherwise()
+        await stage.change(ROLE, ACCOUNTS, metadata={"annotations": {"touched": "yes"}})
+        await stage.kept()
+
+
+@pytest.mark.live
 async def test_the_twins_list_is_lost_at_a_restart(stage: AccountStage) -> None:
     async with stage.keeping(*accounts("forgetful_poller")):
         await begun(stage)

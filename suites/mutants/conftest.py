@@ -66,26 +66,28 @@ def _controller(item: pytest.Item) -> str:
 
 @pytest.fixture(scope="session")
 def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Callable[[Known], Session]]:
-    """Puts a controller under test; control plane and proxy are shared by all controllers with the same companions: their own, or
-    else, with `--staleproof-companions=auto`, those that a real cluster would have."""
+    """Puts a controller under test; control plane and proxy are shared by all controllers with the same external systems and the
+    same companions: their own, or else, with `--staleproof-companions=auto`, those that a real cluster would have."""
     chooses = AUTO in settings_of(pytestconfig).companions
     with ExitStack() as stack:
-        sessions: dict[tuple[str, ...], Session] = {}
+        sessions: dict[tuple[tuple[str, ...], str], Session] = {}
 
         def put(known: Known) -> Session:
-            if known.companions not in sessions:
+            beside = (known.companions, known.outside)
+            if beside not in sessions:
                 options = SessionOptions(
                     subject=known.subject,
                     manifests=tuple(read_crds(CRDS)),
                     root=tmp_path_factory.mktemp("staleproof"),
                     companions=known.companions,
+                    external=known.systems,
                     chooses_companions=chooses and not known.companions,
                     keep="findings",
                     start_seconds=START_SECONDS,
                     patience=PATIENCE_SECONDS,
                 )
-                sessions[known.companions] = stack.enter_context(Session(options))
-            session = sessions[known.companions]
+                sessions[beside] = stack.enter_context(Session(options))
+            session = sessions[beside]
             session.use(known.subject, metrics=METRICS if known.has_metrics else "")
             is_known_to_be_guilty = bool(known.caught_by) and not known.races
             session.options = replace(session.options, reruns=0 if is_known_to_be_guilty else 2, maps=known.maps)

@@ -2,8 +2,10 @@
 
 import asyncio
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251 
 
 from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Outcome
+from staleproof.core.declared import AnyDeclared, DeclaredPostgreSQL, DeclaredS3, Every, Within
 from staleproof.core.operator.dependency import needed
 from staleproof.core.operator.prerequisite import sort_out
 from staleproof.core.plan.manifest import Manifest
@@ -22,6 +25,7 @@ from staleproof.core.plan.plan import Plan, Subject
 from staleproof.core.plan.step import Apply, Delete, Edit, Remove
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.manifests import read, read_crds
+from staleproof.drive.process.address import free_port
 from staleproof.drive.programs.build import ensure_built
 from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
 from staleproof.drive.programs.kubernetes import COMPANIONS
@@ -32,7 +36,8 @@ from ..languages.program import LANGUAGES, Language, built
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 HISTORIES = MANIFESTS.parent / "histories" / "mutants"
 CRDS = tuple(
-    MANIFESTS / f"{each}-crd.yaml" for each in ("widget", "sequentialjob", "tenant", "queued", "blueprint", "hosted", "platform")
+    MANIFESTS / f"{each}-crd.yaml"
+    for each in ("widget", "sequentialjob", "tenant", "queued", "blueprint", "hosted", "platform", "account", "s3bucket")
 )
 _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
@@ -61,6 +66,8 @@ _SLOW = {
     "insists_when_refused", "reports_version_ahead",
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
+_PERIOD_SECONDS = 2.0
+"""Of controllers that look at what is outside."""
 _SETTINGS = "consistency_store (settings)"
 _OWN_WRITES = ("own-writes", "coalescing-skew", "restart")
 _ABOUT = {
@@ -95,6 +102,7 @@ class Known:
     the object was made anew, that is another incarnation, of which it was never shown that generation (same page).
     `maps`: its map is learnt, because it is about what many moves do.
     `language`: it is one of those in other languages, which `ci/languages` builds.
+    `outside`: the systems outside Kubernetes that it keeps something in, by a name of `systems`; empty: none.
     `races`: it shows its fault in some runs only, so that a rate has to tell.
     """
 
@@ -109,6 +117,12 @@ class Known:
     counts: bool = False
     retries_by_name: bool = False
     language: Language | None = None
+    outside: str = ""
+
+    @property
+    def systems(self) -> tuple[AnyDeclared, ...]:
+        """What is outside Kubernetes, as the controller's user declares it."""
+        return _systems(self.outside)
 
     @property
     def primary(self) -> tuple[Manifest, tuple[Manifest, ...]]:
@@ -172,6 +186,20 @@ def _makes_anew(plan: Plan) -> bool:
     """Whether something is applied again after it was deleted."""
     deleted = [number for number, step in enumerate(plan.steps) if isinstance(step, Delete)]
     return bool(deleted) and any(isinstance(step, Apply) for step in plan.steps[deleted[0] :])
+
+
+@cache
+def _systems(outside: str) -> tuple[AnyDeclared, ...]:
+    """Of this process: no two share a port."""
+    if outside == "roles":
+        period = f"{_PERIOD_SECONDS:g}s"
+        within = f"{2 * _PERIOD_SECONDS:g}s"
+        return (DeclaredPostgreSQL(name="db", repairs=Within(within=within), polls=Every(every=period)),)
+    if outside == "buckets":
+        port, folder = free_port(), tempfile.mkdtemp(prefix="staleproof-buckets-")
+        command = (sys.executable, "-m", "staleproof.fixtures.external.buckets", f"--port={port}", f"--folder={folder}")
+        return (DeclaredS3(name="store", url=f"http://127.0.0.1:{port}", command=command, repairs="never", polls="never"),)
+    return ()
 
 
 def in_words(result: Result) -> str:
@@ -286,6 +314,22 @@ def _switched(name: str, caught_by: str = "") -> Known:
     )
 
 
+def _account(name: str, caught_by: str = "", *, poller: str = "") -> Known:
+    """One that keeps roles in a PostgreSQL server; with a poller beside it, as one program."""
+    every = f"--every-seconds={_PERIOD_SECONDS:g}"
+    if poller:
+        arguments = (f"{_PACKAGE}.together", f"accounts {name}", f"accounts.status_poller {poller}", every)
+        return Known(f"{poller}_status_poller", arguments, "account-sample.yaml", caught_by, outside="roles")
+    arguments = (f"{_PACKAGE}.accounts", name, every, _METRICS_PORT)
+    return Known(f"{name}_account", arguments, "account-sample.yaml", caught_by, has_metrics=True, outside="roles")
+
+
+def _bucket(name: str, caught_by: str = "") -> Known:
+    """One that keeps a bucket and a ConfigMap for each primary, and asks about neither."""
+    arguments = (f"{_PACKAGE}.buckets", name, _METRICS_PORT)
+    return Known(f"{name}_bucket", arguments, "s3bucket-sample.yaml", caught_by, has_metrics=True, outside="buckets")
+
+
 def _planted(bug: str, caught_by: str) -> Iterator[Known]:
     """A fault that each of the controllers in other languages can be asked for."""
     for language in LANGUAGES:
@@ -308,6 +352,20 @@ GUILTY = (
     _supplied("secured", "comparing", "honest-status"),
     _supplied("configured", "comparing", "converges-after-catch-up"),
     _switched("hoarding", "path-independent"),
+    _account("unwatching", "converges-after-catch-up"),
+    _account("new_passwords", "quiet-at-rest"),
+    _account("only_after_success", "repairs-external-drift"),
+    _account("compares_existence", "repairs-external-drift"),
+    _account("on_events", "drift-needs-no-api-event"),
+    _account("records_late", "no-external-leak"),
+    _account("forgetful_poller", "repairs-external-drift"),
+    _account("notify_only", "repairs-external-drift"),
+    _account("lost_slot", "repairs-external-drift"),
+    _account("old_position", "calm-external-calls"),
+    _account("by_status", "honest-observed-generation", poller="overwriting"),
+    _bucket("asks_always", "calm-external-calls"),
+    _bucket("early_generation", "honest-status"),
+    _bucket("first_error", "calm-external-calls"),
 )
 HONEST = (
     _sequential("sequential_job", "correct"),  # the slowest first
@@ -322,6 +380,14 @@ HONEST = (
     _supplied("secured", "rereading"),
     _supplied("configured", "rereading"),
     _switched("reassured"),
+    _account("in_cluster"),
+    _account("periodic"),
+    _account("inline_poll"),
+    _account("side_poller"),
+    _account("listening"),
+    _account("decoding"),
+    _account("by_status", poller="honest"),
+    _bucket("offline"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

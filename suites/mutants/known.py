@@ -64,6 +64,11 @@ _SLOW = {
     "cleans_up_on_event", "ignores_failed_clean_up", "counts_generations", "inherits_status", "hasty_stored_widget",
     "counts_for_ever", "cleans_up_late", "impatient_expectations", "panics_on_tombstone", "skips_to_now", "marks_done_first",
     "insists_when_refused", "reports_version_ahead",
+    # what keeps something outside is waited for, period by period: `inline_poll` and `compares_existence` stand for the others
+    "in_cluster_account", "periodic_account", "side_poller_account", "listening_account", "decoding_account",
+    "honest_status_poller", "offline_bucket", "unwatching_account", "new_passwords_account", "only_after_success_account",
+    "on_events_account", "records_late_account", "forgetful_poller_account", "notify_only_account", "lost_slot_account",
+    "old_position_account", "overwriting_status_poller", "asks_always_bucket", "early_generation_bucket", "first_error_bucket",
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
 _PERIOD_SECONDS = 2.0
@@ -84,6 +89,7 @@ _ABOUT = {
     "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),
     "looks_at_generations": ("status", "restart"),
     "ordinals": ("deletion", "own-writes"), "server_side_apply": ("own-writes", "api-failure"),
+    "inline_poll_account": ("external", "restart"),
 }  # fmt: skip
 """The scenarios in which it matters what is particular to a controller: ci/check tries it in some of these, ci/repeat in all."""
 _KCM = (

@@ -51,16 +51,17 @@ class AccountStage(ControllerStage):
     @asynccontextmanager
     async def keeping(self, *argv: str, every_seconds: float = EVERY_SECONDS) -> AsyncIterator[Process]:
         """A controller of this namespace that has begun to work."""
-        wanted = self._ready() + 1 + any(each in argv[-1] for each in POLLERS.values())
+        words = ("poller: listed", " ready") if any(each in argv[-1] for each in POLLERS.values()) else (" ready",)
+        before = {word: self._logged(word) for word in words}
         async with self.running(*argv, f"--every-seconds={every_seconds}", "--namespace", self.namespace) as process:
             async with self.patient("ready"):
-                while self._ready() < wanted:
+                while any(self._logged(word) == count for word, count in before.items()):
                     await asyncio.sleep(_LOOK_SECONDS)
             yield process
 
-    def _ready(self) -> int:
-        """How many programs have said that they are."""
-        return self.log.read_text().count(" ready") if self.log.exists() else 0
+    def _logged(self, words: str) -> int:
+        """How often programs have said so."""
+        return self.log.read_text().count(words) if self.log.exists() else 0
 
     def role_of(self, name: str) -> str:
         return f"{self.namespace}_{name}"

@@ -142,6 +142,8 @@ REPAIRED_SPARE_SECONDS = 2.0
 """And so much more."""
 NEVER_REPAIRED_SECONDS = 3.0
 """Where the controller says that it repairs nothing: long enough to see what it does."""
+SLOW_CALL_SECONDS = 1.0
+"""How late the answer to a single call to an external system comes."""
 SLOW_SYSTEM_SECONDS = 2.0
 """An external system that is slow answers so late."""
 LAGS_SECONDS = (0.3, 0.6, 1.0)

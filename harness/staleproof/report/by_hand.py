@@ -12,7 +12,7 @@ import yaml
 
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.story.narrative import Story
-from staleproof.core.fault import AnyFault, ExternalFault, Kill, Pause, Restart
+from staleproof.core.fault import AnyFault, ExternalFault, Kill, LoseCallAnswer, Pause, RejectCall, Restart, SlowCall
 from staleproof.core.history.history import History
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.masking import SECRET
@@ -165,13 +165,26 @@ def _process(fault: AnyFault, number: int, last: int) -> Iterator[str]:
             again = "" if fault.stays_down else ", and start it again"
             yield f"Make ready to kill the controller in this step, right {fault.moment} {what}{nth}{again}."
         case ExternalFault() if number == begins:
-            yield f"Have it so that in this step {fault.phrase}: call number {fault.nth} that changes something."
+            yield _of_a_call(fault)
         case Pause() if number == begins:
             yield "Stop the controller's process (kill -STOP)."
     if number == ends and isinstance(fault, Restart | Kill) and fault.stays_down:
         yield "Start the controller again."
     if number == ends and isinstance(fault, Pause):
         yield "Let the controller go on (kill -CONT)."
+
+
+def _of_a_call(fault: ExternalFault) -> str:
+    """What the reader does to a call to an external system."""
+    call = f"call number {fault.nth} to {fault.about} that changes something"
+    match fault:
+        case RejectCall():
+            return f"Have {call} in this step refused, and not executed."
+        case SlowCall(by_seconds=seconds):
+            return f"Have {call} in this step executed at once, and answered {seconds:g} s late."
+        case LoseCallAnswer():
+            return f"Have {call} in this step executed, and its connection end before the answer."
+    return f"Make ready to kill the controller in this step, when {call} is executed and not answered yet, and start it again."
 
 
 def _commands(step: Step, given: Mapping[Target, Manifest]) -> Iterator[str]:
@@ -203,7 +216,7 @@ def _besides(step: Step) -> Iterator[str]:
         case Rest(seconds=seconds):
             yield f"sleep {seconds:g}"
         case Drift() | TurnSystem():
-            yield _ask(f"Have it so that {describe(step)}.")
+            yield _ask(f"See to it, past the controller, that {describe(step)}.")
         case AwaitRepair(seconds=seconds):
             yield _ask(f"Wait until what drifted is repaired, for at most {seconds:g} s.")
 

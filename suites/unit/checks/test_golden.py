@@ -66,6 +66,14 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "comparing_secured": "honest-status",
     "comparing_configured": "converges-after-catch-up",
     "hoarding_switched": "path-independent",
+    "compares_existence_account": "repairs-external-drift",
+    "forgetful_poller_account": "repairs-external-drift",
+    "notify_only_account": "repairs-external-drift",
+    "on_events_account": "drift-needs-no-api-event",
+    "records_late_account": "no-external-leak",
+    "asks_always_bucket": "calm-external-calls",
+    "early_generation_bucket": "honest-status",
+    "first_error_bucket": "calm-external-calls",
 }
 
 

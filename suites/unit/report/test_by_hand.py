@@ -10,11 +10,38 @@ from markdown_it import MarkdownIt
 
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import Story, stories
-from staleproof.core.fault import AnyFault, HoldStream, Kill, Pause, Restart, Window
+from staleproof.core.fault import (
+    AnyFault,
+    HoldStream,
+    Kill,
+    KillAtCall,
+    LoseCallAnswer,
+    Pause,
+    RejectCall,
+    Restart,
+    SlowCall,
+    Window,
+)
 from staleproof.core.history.history import Header, History, decode
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Restore, Resync, Step, Touch
+from staleproof.core.plan.step import (
+    Apply,
+    AwaitRepair,
+    Delete,
+    Drift,
+    Edit,
+    Heartbeat,
+    Patch,
+    Recreate,
+    Remove,
+    Rest,
+    Restore,
+    Resync,
+    Step,
+    Touch,
+    TurnSystem,
+)
 from staleproof.report.by_hand import by_hand
 
 from ..judged import HISTORIES
@@ -100,6 +127,30 @@ def test_what_is_done_to_the_process_is_told_and_not_sent_to_the_proxy() -> None
         "echo 'Kill the controller. Then press Enter.'",
         "echo 'Start the controller again. Then press Enter.'",
         "echo 'Stop the controller'\"'\"'s process (kill -STOP). Then press Enter.'",
+    ]
+
+
+def test_what_is_done_to_external_systems_is_told() -> None:
+    window = Window(1, 2)
+    faults: tuple[AnyFault, ...] = (
+        RejectCall(system="db", window=window),
+        SlowCall(by_seconds=1.0, window=window),
+        LoseCallAnswer(nth=2, window=window),
+        KillAtCall(system="db", window=window),
+    )
+    steps = (Drift(system="db", kind="roles"), AwaitRepair(seconds=30.0), TurnSystem(system="db", state="down"))
+    told = [line for line in of(*steps, faults=faults).splitlines() if line.startswith("echo")]
+    call = "to db that changes something"
+    assert [line.removeprefix("echo '").removesuffix(" Then press Enter.'; read -r") for line in told] == [
+        f"Have call number 1 {call} in this step refused, and not executed.",
+        "Have call number 1 to external systems that changes something in this step executed at once, and answered 1 s late.",
+        "Have call number 2 to external systems that changes something in this step executed, and its connection end before the "
+        "answer.",
+        f"Make ready to kill the controller in this step, when call number 1 {call} is executed and not answered yet, and start it "
+        "again.",
+        "See to it, past the controller, that somebody else has deleted number 1 of the roles in db.",
+        "Wait until what drifted is repaired, for at most 30 s.",
+        "See to it, past the controller, that db is down.",
     ]
 
 

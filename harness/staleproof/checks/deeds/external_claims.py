@@ -87,7 +87,7 @@ def left_unready(trial: Trial) -> Iterator[LeftUnready]:
         waited = longest_clear(trial, last.system, trial.at(last.repaired), trial.at(settled))
         told = f"{full_name(had.entry)} said that it is not ready {waited:.1f} s after what had drifted was right again"
         because = f"{told} ({last.words}), and said that it is before"
-        finding = Finding(because, tuple(sorted({last.index, last.repaired, settled})), basis="unfinished")
+        finding = Finding(because, tuple(sorted({last.index, last.repaired, settled})), basis="pace")
         yield LeftUnready(of, last, waited, finding)
 
 

@@ -17,6 +17,7 @@ from staleproof.checks.facts.external_delays import Delay, changed_spec, delays,
 from staleproof.checks.facts.external_leftovers import LeftKind, LeftOutside, at_risk, left_outside, made_outside
 from staleproof.checks.facts.hindrances import clear_times, longest_clear
 from staleproof.checks.facts.quiet_spans import QuietSpan, busiest_period, longest_gap, quiet_spans
+from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.wording import call_words, full_name, listing
 from staleproof.checks.requirement import SEED, Requirement
 from staleproof.checks.trial import Trial
@@ -333,7 +334,7 @@ def no_external_leak(trial: Trial) -> Iterator[Said]:
     run had. What another user made does not count, nor what was there before.
 
     What has no owner while the system is down, or for no longer than the controller may take to look (ten times the longest gap
-    between its looks, what is declared, and 5 s at least), is not known to be left.
+    between its looks, what is declared, and 5 s at least) or to recover from what was done to it, is not known to be left.
     """
     risk = at_risk(trial)
     if not made_outside(trial):
@@ -347,14 +348,14 @@ def no_external_leak(trial: Trial) -> Iterator[Said]:
         names = listing([each.words for each in left])
         are = "are" if len(left) > 1 else "is"
         gap = partial(longest_gap, system=first.system)
-        needs = may_take(trial, first.system, (gap(trial), *in_alike(trial, gap)))
+        needs = max(may_take(trial, first.system, (gap(trial), *in_alike(trial, gap))), budget(trial, first.last).seconds)
         if seconds < needs:
             only = f"nothing kept the controller from removing it for {seconds:.1f} s only, and it may take {needs:.1f} s"
             yield Inconclusive(f"{names} {are} left, but {only}")
         else:
             because = f"{names} {are} {_LEFT[first.kind].format(first.of)} for {last - since:.1f} s; fault-free runs left fewer"
             seen = {index for each in left[:_TOLD] for index in (each.seen, each.since)}
-            yield Finding(because, tuple(sorted({*seen, *([risk] if risk is not None else []), first.last})), basis="unfinished")
+            yield Finding(because, tuple(sorted({*seen, *([risk] if risk is not None else []), first.last})), basis="pace")
 
 
 _LEFT: Mapping[LeftKind, str] = {

@@ -29,6 +29,7 @@ from staleproof.checks.ends.footprint import is_status
 from staleproof.checks.facts.declarations import may_take
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.quiet_spans import longest_gap
+from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.skip_metrics import SKIPS
 from staleproof.checks.facts.witnesses import context
@@ -229,7 +230,7 @@ def _outside(trial: Trial) -> Iterator[Finding]:
     yield from observed_too_soon(trial)
     for left in left_unready(trial):
         gap = partial(longest_gap, system=left.drift.system)
-        needs = may_take(trial, left.drift.system, (gap(trial), *in_alike(trial, gap)))
+        needs = max(may_take(trial, left.drift.system, (gap(trial), *in_alike(trial, gap))), budget(trial, trial.ending[1]).seconds)
         if left.seconds > needs and all(in_alike(trial, partial(ends_ready, of=left.of))):
             yield left.finding
 

@@ -11,6 +11,7 @@ from staleproof.core.fault.effects import Twin
 from staleproof.core.fault.model import ANY, Fault, Misfit, Positive, Resource, Seconds
 from staleproof.core.fault.need import Need, Span, Tries
 from staleproof.core.history.entry import CallEffect
+from staleproof.core.times import SLOW_CALL_SECONDS
 
 
 class ExternalFault(Fault, frozen=True, kw_only=True):
@@ -68,6 +69,7 @@ class SlowCall(ExternalFault, frozen=True, kw_only=True, tag="SlowCall"):
 
     does = ("slows-calls",)
     says = "answers of {} were late"
+    tries: ClassVar[Tries] = {"by_seconds": (SLOW_CALL_SECONDS,)}
     call_effect: ClassVar[Literal["delay"]] = "delay"
     by_seconds: Seconds
 

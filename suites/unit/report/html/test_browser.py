@@ -84,6 +84,12 @@ async def test_from_the_story_to_the_timeline_and_back(tmp_path: Path) -> None:
         before = await tab.value("document.querySelector('.says').innerText")
         assert last != before
         assert last.startswith("1.41 s")
+        await tab.press("Home")
+        for _ in range(100):
+            await tab.press("ArrowRight")
+            if "(line 2 of the story)" in await tab.value("document.querySelector('.says').innerText"):
+                break
+        assert await tab.value("document.querySelectorAll('.story li')[1].classList.contains('chosen')")
 
         await tab.value(
             "Object.assign(document.querySelector('.tools select'), {value: 'linear'}).dispatchEvent(new Event('change'))"

@@ -114,7 +114,8 @@ class TrialRow(_Struct, frozen=True, kw_only=True):
 
 
 class Page(_Struct, frozen=True, kw_only=True):
-    """All of it. `subject`: what it ran on, name and value; `questions`: what stayed inconclusive; `aside`: what was found and
+    """All of it. `subject`: what it ran on, name and value; `questions`: what stayed inconclusive; `trial`: that of
+    a page of one trial; `aside`: what was found and
     is not scored; `not_tried`: what was left
     out, a line each; `licences`: of the libraries in the page."""
 
@@ -125,6 +126,7 @@ class Page(_Struct, frozen=True, kw_only=True):
     reproduce: str = ""
     findings: tuple[FindingPage, ...]
     questions: tuple[Question, ...] = ()
+    trial: Drawn | None = None
     aside: tuple[str, ...] = ()
     scenarios: tuple[str, ...]
     rows: tuple[Row, ...]

@@ -53,6 +53,7 @@ def page_of_trial(
             for story, each in zip(stories, drawn, strict=True)
         ),
         questions=tuple(_questions(name, verdicts, shown)),
+        trial=shown,
         scenarios=(plan.scenario,),
         rows=tuple(map(_row, verdicts)),
         trials=(_trial(name, history, verdicts),),

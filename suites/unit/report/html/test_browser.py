@@ -16,6 +16,7 @@ from .hostile import TEXTS, page
 
 pytestmark = [pytest.mark.io, pytest.mark.skipif(browser.PROGRAM is None, reason="there is no Chromium here (Debian: chromium)")]
 OPEN = "document.querySelector('.finding[open] canvas')"
+SEARCH = "document.querySelector('[type=search]')"
 DRAWN = "performance.getEntriesByName('timeline drawn').length"
 TRIALS = ("naive-hidden-creates", "naive-hidden-deletes", "mutants/gives_up", "mutants/crash_loops", "expectations-hidden-creates")
 EVERYTHING = "document.querySelectorAll('details').forEach((each) => (each.open = true))"
@@ -83,6 +84,12 @@ async def test_from_the_story_to_the_timeline_and_back(tmp_path: Path) -> None:
         before = await tab.value("document.querySelector('.says').innerText")
         assert last != before
         assert last.startswith("1.41 s")
+        await tab.press("Home")
+        for _ in range(100):
+            await tab.press("ArrowRight")
+            if "(line 2 of the story)" in await tab.value("document.querySelector('.says').innerText"):
+                break
+        assert await tab.value("document.querySelectorAll('.story li')[1].classList.contains('chosen')")
 
         await tab.value(
             "Object.assign(document.querySelector('.tools select'), {value: 'linear'}).dispatchEvent(new Event('change'))"
@@ -106,10 +113,13 @@ async def test_the_table_has_the_entries_of_the_timeline(tab: browser.Tab) -> No
     await tab.press("End")
     assert await tab.value("document.activeElement.getAttribute('aria-rowindex')") == str(total)
 
-    await tab.value("Object.assign(document.querySelector('[type=search]'), {value: 'pods'}).dispatchEvent(new Event('input'))")
-    rows = await tab.value("[...document.querySelectorAll('.virtual .rows .row')].map((row) => row.innerText)")
-    assert rows
-    assert all("pods" in row for row in rows)
+    pod = await tab.value("document.querySelector('.finding .story').innerText.match(/sample-\\w+/)[0]")
+    for text, least in ((pod, 2), ("widgets", 4)):
+        await tab.value(f"Object.assign({SEARCH}, {{value: '{text}'}}).dispatchEvent(new Event('input'))")
+        rows = await tab.value("[...document.querySelectorAll('.virtual .rows .row')].map((row) => row.innerText)")
+        assert len(rows) >= least
+        assert not [row for row in rows if "pods" in row and text == "widgets"], "of a resource all, and of others none"
+        assert not [row for row in rows if pod not in row and text == pod]
 
 
 async def test_zoom_and_kinds_change_what_is_drawn(tab: browser.Tab) -> None:

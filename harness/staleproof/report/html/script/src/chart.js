@@ -46,8 +46,8 @@ export function chart(timeline, { reference, onWitness = () => {} } = {}) {
 
   const shows = (kind) => !state.hidden.has(kind);
   const has = (text) => !state.find || text.toLowerCase().includes(state.find);
-  const found = (mark) => !state.find || has(mark.text);
-  const wantedObject = (object) => has(object.name) || has(object.uid);
+  const found = (mark) => has(mark.lane ?? "") || has(mark.text);
+  const wantedObject = (object, lane) => has(lane.name) || has(object.name) || has(object.uid);
 
   /** Work out what does not change while one moves. */
   function measure() {
@@ -178,7 +178,7 @@ export function chart(timeline, { reference, onWitness = () => {} } = {}) {
   }
 
   const way = el("select", { "aria-label": "axis", change: () => ((state.way = way.value), refresh(), deed()) }, WAYS.map((each) => el("option", { value: each }, WAY_NAMES[each])));
-  const find = el("input", { type: "search", placeholder: "filter by name", "aria-label": "filter by name", input: () => ((state.find = find.value.trim().toLowerCase()), refresh()) });
+  const find = el("input", { type: "search", placeholder: "filter by name or resource", "aria-label": "filter by name or resource", input: () => ((state.find = find.value.trim().toLowerCase()), refresh()) });
   const button = (text, label, act) => el("button", { type: "button", title: label, "aria-label": text.length > 1 ? `${text}: ${label}` : label, click: act }, text);
   const kinds = Object.entries(KINDS).map(([kind, name]) => {
     const box = el("input", { type: "checkbox", checked: shows(kind), change: () => (box.checked ? state.hidden.delete(kind) : state.hidden.add(kind), refresh()) });

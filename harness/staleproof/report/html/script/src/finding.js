@@ -61,7 +61,7 @@ function fill(body, finding, timelines) {
 }
 
 /** What there is of a history: `{parts, begin(), tell(line)}`. */
-function drawn(each, timelines, onWitness) {
+export function drawn(each, timelines, onWitness) {
   const timeline = timelines.get(each?.timeline);
   const heading = el("h3", {}, "What was true, and what it had been shown");
   if (!timeline) return { parts: [heading, el("p", {}, "The history of this trial is not in this file: staleproof report html TRIAL draws it, where it was kept.")], begin() {}, tell() {} };

@@ -3,7 +3,7 @@
 const HEIGHT = { title: 26, steps: 22, fault: 20, process: 22, writes: 26, reads: 18, lane: 34, object: 30 };
 
 /** `{rows, bottom, rowOf(mark)}`, from `top` on. `title`: a heading of its own, if any; `open`: names of lanes whose objects are shown;
- * `shows(kind)`; `wanted(object)`. */
+ * `shows(kind)`; `wanted(object, lane)`. */
 export function layout(timeline, { top, title, open, shows, wanted }) {
   const rows = [];
   let y = top;
@@ -18,7 +18,7 @@ export function layout(timeline, { top, title, open, shows, wanted }) {
   if (shows("write")) add("writes", "its writes");
   if (shows("read")) add("reads", "its reads");
   for (const lane of timeline.lanes) {
-    const objects = lane.objects.filter(wanted);
+    const objects = lane.objects.filter((object) => wanted(object, lane));
     if (!objects.length) continue;
     const isOpen = open.has(lane.name);
     add("lane", lane.name, { lane, short: short(lane.name, timeline), count: objects.length, isOpen });

@@ -1,11 +1,10 @@
-import { chart } from "./chart.js";
 import { read } from "./data.js";
 import { whole } from "./defaults.js";
 import { el, told } from "./dom.js";
-import { question, section } from "./finding.js";
+import { download } from "./download.js";
+import { drawn, question, section } from "./finding.js";
 import { overrun } from "./overrun.js";
 import { overview } from "./overview.js";
-import { staleness } from "./staleness.js";
 import { visible } from "./text.js";
 import { trials } from "./trials.js";
 
@@ -21,7 +20,7 @@ async function show() {
     ...overview(page, open, every.only),
     sections.length ? el("section", { id: "findings" }, el("h2", {}, "Findings in full"), sections) : null,
     questions.length ? el("section", { id: "questions" }, el("h2", {}, "What stayed inconclusive"), questions) : null,
-    ...(sections.length + questions.length ? [] : alone(timelines)),
+    page.trial && !sections.length && !questions.length ? alone(page, timelines) : null,
     overrun(page), every.element,
   ];
   document.body.replaceChildren(el("main", {}, parts.filter(Boolean)), footer(page));
@@ -39,13 +38,11 @@ async function show() {
 const waiting = [];
 const footer = ({ licences }) => el("footer", {}, el("details", {}, el("summary", {}, "Libraries in this page, and their licences"), el("pre", {}, told(licences, 1e5))));
 
-/** The timeline of a trial without a finding, beside a run without the faults. */
-function alone(timelines) {
-  const [[name, timeline] = [], [, reference] = []] = timelines;
-  if (!timeline) return [];
-  const picture = chart(timeline, { reference });
+/** A trial in which nothing was found. */
+function alone({ trial, trials: [{ name }] }, timelines) {
+  const picture = drawn(trial, timelines);
   waiting.push(picture);
-  return [el("section", { "data-trial": name }, el("h2", {}, "Timeline"), picture.element, staleness(timeline))];
+  return el("section", { "data-trial": name }, picture.parts, trial.attachment ? download(trial.attachment, name) : null);
 }
 
 show().catch((error) => document.body.append(el("p", { role: "alert" }, `This report cannot be shown: ${error}`)));

@@ -14,7 +14,7 @@ export const result = (said) => el("span", { class: `result ${word(said)}` }, `$
 const decides = ({ result: said, scored }) => scored || said === "passed" || said === "not exercised";
 const rated = (row) => (decides(row) ? result(row.result) : el("span", { class: "result aside" }, `${SIGNS[row.result]} not scored`));
 
-/** Its sections. `onCell(requirement, scenario)`: when the trials behind a number are asked for. */
+/** Its sections. `onCell(requirement, scenario)`: when the trials behind a number are asked for; none for a trial alone. */
 export function overview(page, onFinding, onCell) {
   return [header(page), cards(page, onFinding), el("div", { class: page.scenarios.length > MOST_BESIDE ? "" : "trying" }, matrix(page, onCell), untried(page))];
 }
@@ -66,7 +66,7 @@ function matrix({ scenarios, rows }, onCell) {
     el("th", { scope: "row", title: row.must }, row.requirement, row.level === "core" ? null : el("span", { class: "dim" }, ` ${row.level}`)),
     el("td", {}, rated(row)), row.cells.map((cell, i) => counts(cell, row.requirement, scenarios[i], onCell))));
   return el("section", { id: "tried" }, el("h2", {}, "What was tried"),
-    el("p", { class: "dim" }, "Trials of each scenario: \u2717 failed, ? inconclusive, \u2713 passed; a number leads to them. A dot: nothing in it could have shown a violation."),
+    el("p", { class: "dim" }, `Trials of each scenario: \u2717 failed, ? inconclusive, \u2713 passed${onCell ? "; a number leads to them" : ""}. A dot: nothing in it could have shown a violation.`),
     el("div", { class: "scroll wide", tabindex: "0", role: "region", "aria-label": "requirements by scenarios" }, el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, body))));
 }
 
@@ -75,6 +75,7 @@ function counts(cell, requirement, scenario, onCell) {
   if (!said.length) return el("td", { class: "count dim" }, el("span", { "aria-label": "not exercised", role: "img" }, "\u00b7"));
   const label = `${requirement}, ${scenario}: ${said.map((each) => `${cell[ORDER.indexOf(each)]} ${each}`).join(", ")}`;
   const numbers = said.map((each) => el("span", { class: `result ${word(each)}` }, `${SIGNS[each]}${cell[ORDER.indexOf(each)]}`)).flatMap((each, i) => (i ? [" ", each] : [each]));
+  if (!onCell) return el("td", { class: "count", title: label }, numbers);
   return el("td", { class: "count" }, el("button", { type: "button", class: "link", title: label, click: () => onCell(requirement, scenario) }, numbers));
 }
 

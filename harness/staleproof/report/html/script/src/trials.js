@@ -5,8 +5,9 @@ import { duration, plural } from "./text.js";
 
 const HEADS = ["trial", "result", "scenario", "plan", "faults fired", "time", "recovered in", "writes (without faults)"];
 
-/** `{element, only(requirement, scenario)}`; nothing is shown of a trial alone. */
+/** `{element, only(requirement, scenario)}`; neither for a trial alone. */
 export function trials({ trials: every }) {
+  if (every.length < 2) return {};
   const body = el("tbody");
   const about = el("p", { class: "dim", "aria-live": "polite" });
   const all = el("button", { type: "button", class: "save", click: () => show(every, "") }, "all trials");
@@ -22,7 +23,7 @@ export function trials({ trials: every }) {
 
   show(every, "");
   return {
-    element: every.length < 2 ? null : element,
+    element,
     only(requirement, scenario) {
       show(every.filter((trial) => trial.scenario === scenario && Object.hasOwn(trial.verdicts, requirement)), requirement);
       box.open = true;

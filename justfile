@@ -125,6 +125,10 @@ slow *arguments:
 engine:
     @ci/engine
 
+# recordings of the demo and of a run, for docs/terminal.md
+recordings *arguments:
+    @ci/recordings "$@"
+
 # the images that staleproof tries itself on
 images:
     @ci/images

@@ -212,9 +212,10 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
     if not options.subject.command and not options.subject.image:
         raise UsageError("name the controller: --controller-cmd or --controller-image")
     folder.mkdir(parents=True, exist_ok=True)
-    bus, network = EventBus(), await _network(options.subject)
+    bus, network, secrets = EventBus(), await _network(options.subject), set[str]()
     reach = network.reach if network else NEARBY
     async with AsyncExitStack() as stack:
+        stack.callback(lambda: logs.mask(sorted(folder.glob("*.log")), secrets))  # once nothing writes to any of them
         private = stack.enter_context(private_folder("run"))
         loading = await stack.enter_async_context(loading_proxy(private / "proxy", log=folder / _LOGS[1]))
         asked = replace(options.control_plane, service_account=options.subject.service_account)
@@ -258,6 +259,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
             external=external,
         )
         made = Environment(options, plane, api, truth, proxy, bus, folder, private, group, description, lives, external)
+        stack.callback(lambda: secrets.update(made.lives.secrets))
         stack.push_async_callback(made._close)
         await manifests.apply(made.applied, api, truth)
         if options.namespace:  # before the controller starts: it may insist

@@ -41,9 +41,14 @@ FORMATS = {
 """By the names that `--staleproof-report` takes."""
 
 
+IN_EACH_RUN = "html"
+"""report.html is written whether it is asked for or not."""
+
+
 def named(text: str) -> tuple[str, ...]:
-    """The formats in a list with commas. ValueError, with what there is, when one is none."""
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    if unknown := [name for name in names if name not in FORMATS]:
-        raise ValueError(f"formats, with commas, of these: {', '.join(FORMATS)} (there is no {', '.join(map(repr, unknown))})")
-    return names
+    """The formats in a list with commas, without what is in each run. ValueError, with what there is, when one is none."""
+    names = dict.fromkeys(name.strip() for name in text.split(",") if name.strip())
+    known = (*FORMATS, IN_EACH_RUN)
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"formats, with commas, of these: {', '.join(known)} (there is no {', '.join(map(repr, unknown))})")
+    return tuple(name for name in names if name != IN_EACH_RUN)

@@ -259,7 +259,9 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
         read_report(tmp_path)
 
 
-@pytest.mark.parametrize(("given", "meant"), [("", ()), ("junit", ("junit",)), (" sarif, junit,sarif ", ("sarif", "junit"))])
+@pytest.mark.parametrize(
+    ("given", "meant"), [("", ()), ("junit", ("junit",)), (" sarif, junit,sarif ", ("sarif", "junit")), ("html,junit", ("junit",))]
+)
 def test_formats_are_named_with_commas(given: str, meant: tuple[str, ...]) -> None:
     assert named(given) == meant
 

@@ -1,6 +1,7 @@
 """Controllers whose faults are known, if they have any, and how they are put under test."""
 
 import asyncio
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -71,6 +72,9 @@ _SLOW = {
     "old_position_account", "overwriting_status_poller", "asks_always_bucket", "early_generation_bucket", "first_error_bucket",
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
+_DATA = "staleproof-buckets-"
+DATA_FOLDER = re.compile(rf'[^"=]*/{_DATA}\w+'.encode())
+"""Where a bucket server of this process has its data, in a history."""
 _PERIOD_SECONDS = 2.0
 """Of controllers that look at what is outside."""
 _SETTINGS = "consistency_store (settings)"
@@ -202,7 +206,7 @@ def _systems(outside: str) -> tuple[AnyDeclared, ...]:
         within = f"{2 * _PERIOD_SECONDS:g}s"
         return (DeclaredPostgreSQL(name="db", repairs=Within(within=within), polls=Every(every=period)),)
     if outside == "buckets":
-        port, folder = free_port(), tempfile.mkdtemp(prefix="staleproof-buckets-")
+        port, folder = free_port(), tempfile.mkdtemp(prefix=_DATA)
         command = (sys.executable, "-m", "staleproof.fixtures.external.buckets", f"--port={port}", f"--folder={folder}")
         return (DeclaredS3(name="store", url=f"http://127.0.0.1:{port}", command=command, repairs="never", polls="never"),)
     return ()

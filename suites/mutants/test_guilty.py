@@ -21,7 +21,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.stored import compressed, plain
 from staleproof.draw.scenarios import canonical_plans
 
-from .known import GUILTY, GUILTY_ABROAD, HISTORIES, Known
+from .known import DATA_FOLDER, GUILTY, GUILTY_ABROAD, HISTORIES, Known
 
 GOLDEN = os.environ.get("STALEPROOF_GOLDEN", "")
 ROUNDS_OF_RACES = 3
@@ -76,4 +76,4 @@ def _keep(result: Result, path: Path) -> None:
     """Keep the history: small, the same bytes for the same history, and without the paths of this machine."""
     path.parent.mkdir(parents=True, exist_ok=True)
     history = plain(exported(result.folder / HISTORY)).replace(sys.executable.encode(), b"python")
-    path.write_bytes(compressed(history))
+    path.write_bytes(compressed(DATA_FOLDER.sub(b"DATA", history)))

@@ -66,6 +66,11 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "comparing_secured": "honest-status",
     "comparing_configured": "converges-after-catch-up",
     "hoarding_switched": "path-independent",
+    "compares_existence_account": "repairs-external-drift",
+    "forgetful_poller_account": "repairs-external-drift",
+    "notify_only_account": "repairs-external-drift",
+    "asks_always_bucket": "calm-external-calls",
+    "early_generation_bucket": "honest-status",
 }
 
 

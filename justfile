@@ -22,8 +22,8 @@ demo:
     @ci/demo
 
 # what each way to notice drift outside Kubernetes costs, as a table in docs/external.md
-tradeoff:
-    @ci/tradeoff
+tradeoff *controllers:
+    @ci/tradeoff "$@"
 
 # all commands that are too slow for check, with a table at the end; names choose
 nightly *names:

@@ -69,6 +69,8 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "compares_existence_account": "repairs-external-drift",
     "forgetful_poller_account": "repairs-external-drift",
     "notify_only_account": "repairs-external-drift",
+    "on_events_account": "drift-needs-no-api-event",
+    "records_late_account": "no-external-leak",
     "asks_always_bucket": "calm-external-calls",
     "early_generation_bucket": "honest-status",
 }

@@ -73,6 +73,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "records_late_account": "no-external-leak",
     "asks_always_bucket": "calm-external-calls",
     "early_generation_bucket": "honest-status",
+    "first_error_bucket": "calm-external-calls",
 }
 
 

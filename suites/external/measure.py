@@ -24,6 +24,8 @@ QUIET_SECONDS = 12.0
 REPAIRS = 6
 _LOOK_SECONDS = 0.02
 _LIMIT_SECONDS = 60.0
+_SHARE = 0.37
+"""Of a period, from one repair to the next change. Where all objects have one turn, repairs take what is left of the period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ async def cost(way: Way, on: Bench) -> Cost:
         calls, quiet = await stage.calls() - before, time.monotonic() - began
         repairs = []
         for number in range(REPAIRS):
-            await asyncio.sleep(way.every_seconds * (number + 0.5) / REPAIRS)  # repairs end when a period does
+            await asyncio.sleep(way.every_seconds * _SHARE)
             repairs.append(await _repair(stage, way, names[number], is_gone=number % 2 == 0))
     return Cost(way, OBJECTS, calls, quiet, tuple(repairs))
 

@@ -67,7 +67,7 @@ _SLOW = {
     "insists_when_refused", "reports_version_ahead",
     # what keeps something outside is waited for, period by period: `inline_poll` and `compares_existence` stand for the others
     "in_cluster_account", "periodic_account", "side_poller_account", "listening_account", "decoding_account",
-    "honest_status_poller", "offline_bucket", "only_after_success_account", "on_events_account", "records_late_account",
+    "honest_status_poller", "offline_bucket", "on_events_account", "records_late_account",
     "forgetful_poller_account", "notify_only_account", "asks_always_bucket", "early_generation_bucket", "first_error_bucket",
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
@@ -361,7 +361,6 @@ GUILTY = (
     _supplied("secured", "comparing", "honest-status"),
     _supplied("configured", "comparing", "converges-after-catch-up"),
     _switched("hoarding", "path-independent"),
-    _account("only_after_success", "repairs-external-drift"),
     _account("compares_existence", "repairs-external-drift"),
     _account("on_events", "drift-needs-no-api-event"),
     _account("records_late", "no-external-leak"),
@@ -372,6 +371,7 @@ GUILTY = (
     _bucket("first_error", "calm-external-calls"),
 )
 NOT_YET = {
+    "only_after_success": "its own report of an error wakes it once more, so a single rejected call does not show it",
     "unwatching": "a child that is gone stays away without any fault, too, so runs without faults are no better",
     "new_passwords": "not tried: it makes one call in each period, as it says, and no requirement asks what for",
     "lost_slot": "no plan drops a replication slot",

@@ -79,6 +79,11 @@ class RunningSystems:
         if self.recording is not None:
             self.recording.prefer(primaries)
 
+    def see(self, entry: Entry) -> None:
+        """A listener of the bus."""
+        if self.recording is not None:
+            self.recording.see(entry)
+
     async def reset(self) -> None:
         """As before any trial."""
         for each in self.systems.values():

@@ -209,8 +209,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         UsageError: no controller is named; or the API server rejects a manifest.
         SetupError: one of the parts does not start.
     """
-    if not options.subject.command and not options.subject.image:
-        raise UsageError("name the controller: --controller-cmd or --controller-image")
+    _require_controller(options.subject)
     folder.mkdir(parents=True, exist_ok=True)
     bus, network, secrets = EventBus(), await _network(options.subject), set[str]()
     reach = network.reach if network else NEARBY
@@ -226,8 +225,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         truth = await stack.enter_async_context(watching(api, bus.take))
         proxy = await stack.enter_async_context(loading.driven(bus.take, host=reach.host))
         external = await stack.enter_async_context(running_systems(options.external, folder, private, bus.take, reach))
-        if external.recording is not None:
-            bus.listeners.append(external.recording.see)
+        bus.listeners.append(external.see)
         group = await stack.enter_async_context(asyncio.TaskGroup())
         description = {
             "kubernetes": plane.version,
@@ -267,6 +265,11 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         made.companions = await stack.enter_async_context(companions(made, progress))
         await made.accompany(options.companions)
         yield made
+
+
+def _require_controller(subject: Subject) -> None:
+    if not subject.command and not subject.image:
+        raise UsageError("name the controller: --controller-cmd or --controller-image")
 
 
 async def _network(subject: Subject) -> "Network | None":

@@ -125,7 +125,7 @@ slow *arguments:
 engine:
     @ci/engine
 
-# recordings of the demo and of a run, for docs/terminal.md
+# recordings of the demo and of a run, into docs/terminal
 recordings *arguments:
     @ci/recordings "$@"
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from staleproof.core.wording import plural
+from staleproof.report.inert import in_one_line
 
 _BAR = 12
 STOPPING = "interrupted: everything that the run has started is being stopped, which takes some seconds"
@@ -24,7 +25,7 @@ class Step:
     def words(self) -> str:
         """`confirming: hide own creates of pods, then touch`."""
         how_far = f" {self.done}/{self.total}" if self.total else ""
-        return f"{': '.join(filter(None, (self.phase, ' '.join(self.what.split()))))}{how_far}"
+        return f"{': '.join(filter(None, (self.phase, in_one_line(self.what))))}{how_far}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

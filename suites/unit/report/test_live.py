@@ -46,9 +46,9 @@ def test_what_is_not_known_is_not_told(of: Standing, told: str) -> None:
     assert live_line(of, 200).plain == told
 
 
-def test_a_text_of_several_lines_has_one() -> None:
-    of = Standing(steps=(Step(phase="trial", what="a\nb\r\x0bc"),))
-    assert live_line(of, 80).plain == "0:00 · trial: a b c"
+def test_a_text_of_several_lines_has_one_and_nothing_that_a_terminal_acts_on() -> None:
+    of = Standing(steps=(Step(phase="trial", what="a\nb \x1b[2Jc"),))
+    assert live_line(of, 80).plain == "0:00 · trial: a b \\x1b[2Jc"
 
 
 def test_an_interrupted_run_says_so_and_nothing_else() -> None:

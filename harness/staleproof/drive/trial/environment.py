@@ -20,7 +20,7 @@ from staleproof.drive.cluster.companions import Companions, companions
 from staleproof.drive.cluster.control_plane import RUNNER, ControlPlane, ControlPlaneOptions, Progress, control_plane
 from staleproof.drive.cluster.control_plane.credentials import account_user
 from staleproof.drive.cluster.truth import Key, Truth, watching
-from staleproof.drive.external.launch import LOG, RunningSystems, running_systems
+from staleproof.drive.external.launch import RunningSystems, running_systems
 from staleproof.drive.process import logs
 from staleproof.drive.process.address import NEARBY
 from staleproof.drive.process.private import private_folder
@@ -195,11 +195,6 @@ class Environment:
         controller, proxy = _LOGS
         return self.folder / controller, self.folder / proxy
 
-    async def _close(self) -> None:
-        """Stop the controller; leave nothing secret in the logs."""
-        await self.lives.close()
-        logs.mask((*self.logs, self.folder / LOG), self.lives.secrets)
-
 
 @asynccontextmanager
 async def environment(options: EnvironmentOptions, folder: Path, progress: Progress) -> AsyncIterator[Environment]:
@@ -258,7 +253,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         )
         made = Environment(options, plane, api, truth, proxy, bus, folder, private, group, description, lives, external)
         stack.callback(lambda: secrets.update(made.lives.secrets))
-        stack.push_async_callback(made._close)
+        stack.push_async_callback(made.lives.close)
         await manifests.apply(made.applied, api, truth)
         if options.namespace:  # before the controller starts: it may insist
             await made.have_namespace(options.namespace, "--staleproof-namespace, or --namespace, names it")

@@ -6,6 +6,8 @@ import time
 from mitmproxy import connection, ctx, http, tcp
 from mitmproxy.addons.proxyserver import Proxyserver
 
+from staleproof.core.times import LOOK_SECONDS
+
 from ..connections import reset_handler
 from .postgresql import Session
 from .systems import Call, System, Systems
@@ -93,7 +95,9 @@ class HttpTraffic:
             return
         if call.effect == "stall":
             system.answered(call, "unknown", executed=True)
-            await asyncio.Event().wait()  # until the client leaves, or the relay ends
+            while flow.client_conn.connected:
+                await asyncio.sleep(LOOK_SECONDS)
+            return
         await asyncio.sleep(max(0.0, call.due - time.monotonic()))
         is_ok = code < _CLIENT_ERROR
         system.answered(call, "ok" if is_ok else "fail", str(code), executed=is_ok if code < _SERVER_ERROR else None)

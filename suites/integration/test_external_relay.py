@@ -208,10 +208,13 @@ async def test_notifications_are_lost_come_twice_or_late(
 async def test_while_the_system_is_down_nobody_can_connect_and_later_everybody_can(stage: Stage) -> None:
     async with stage.connected() as connection:
         await stage.system.stop()
-        for attempt in (connection.fetch("SELECT 1"), asyncpg.connect(stage.system.url)):
+        try:
+            with pytest.raises((*GONE, asyncpg.InternalClientError)):  # this one, if it asks while the server takes its leave
+                await connection.fetch("SELECT 1")
             with pytest.raises(GONE):
-                await attempt
-    await stage.system.start()
+                await asyncpg.connect(stage.system.url)
+        finally:
+            await stage.system.start()
     async with stage.connected() as connection:
         assert await connection.fetchval("SELECT 1") == 1
 

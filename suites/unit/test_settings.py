@@ -101,7 +101,7 @@ def test_a_text_becomes_a_value(name: str, text: str, value: object) -> None:
         (
             "report",
             "junit,html5",
-            "formats, with commas, of these: junit, summary, sarif, badge, badge-json, trace, results (there is no 'html5')",
+            "formats, with commas, of these: junit, summary, sarif, badge, badge-json, trace, results, html (there is no 'html5')",
         ),
         *(
             ("controller_source", text, "a path in the controller's repository")

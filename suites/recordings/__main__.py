@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -15,12 +16,13 @@ _ROOT = Path(__file__).parents[2]
 _FOLDER = _ROOT / "docs" / "terminal"
 _BIN = _ROOT / ".venv" / "bin"
 _MANIFESTS = _ROOT / "fixtures" / "manifests"
+_CRD, _SAMPLE = "widget-crd.yaml", "widget-sample.yaml"
 _RUN = (
     "pytest",
     "-n2",
     "--controller-cmd=python -m fixtures.controllers.naive",
-    f"--staleproof-crds={_MANIFESTS / 'widget-crd.yaml'}",
-    f"--staleproof-samples={_MANIFESTS / 'widget-sample.yaml'}",
+    f"--staleproof-crds={_CRD}",
+    f"--staleproof-samples={_SAMPLE}",
     "--staleproof-profile=smoke",
     "--hypothesis-seed=1",
     "-pno:cacheprovider",
@@ -48,6 +50,8 @@ def _record_both(name: str, command: tuple[str, ...], columns: int) -> None:
     """With and without colour."""
     for suffix, more in (("", {}), ("-plain", {"NO_COLOR": "1"})):
         with tempfile.TemporaryDirectory(prefix="staleproof-recording-") as folder:
+            for each in (_CRD, _SAMPLE):  # beside it, so that no picture has a path of this machine
+                shutil.copy(_MANIFESTS / each, folder)
             made = record(command, columns, _environ(more), folder)
         path = _FOLDER / f"{name}-{columns}{suffix}.svg"
         path.write_text(svg(made, command[0] if name == "run" else " ".join(command)))

@@ -13,7 +13,7 @@ from ...operators.table import OPERATORS
 from ..report import runs
 
 OPERATOR = next(each for each in OPERATORS if each.name == "argo-rollouts")
-FOLDER = "/root/.cache/staleproof/operators/argo-rollouts/0123456789abcdef"
+FOLDER = "/home/me/.cache/staleproof/operators/argo-rollouts/0123456789abcdef"
 RAN = runs.report(
     runs.trial("001", runs.verdict("settles", runs.GOOD)),
     environment={"controller": f"{FOLDER}/operator --x={FOLDER}/made/a.yaml", "staleproof": "0.1.0"},

@@ -442,7 +442,7 @@ class Settings:
     report: Annotated[
         tuple[str, ...],
         Option(
-            "in which formats besides report.json and conformance.yaml the run is told, with commas: junit, summary, sarif, badge, "
+            "formats of the report besides report.json and conformance.yaml, with commas: junit, summary, sarif, badge, "
             "badge-json, trace, results (docs/reports.md)",
             _formats,
         ),

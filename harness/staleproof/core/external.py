@@ -1,4 +1,4 @@
-"""External systems: what a controller keeps outside Kubernetes, what somebody else does to it, and how a call to it may go wrong.
+"""External systems: what a controller keeps outside Kubernetes, what another user does to it, and how a call to it may go wrong.
 
 A *call* is one thing that a client asks an external system for: a statement, an HTTP request.
 """
@@ -31,13 +31,13 @@ class ExternalObject(Value, frozen=True, kw_only=True):
 
 
 class Create(Value, frozen=True, kw_only=True, tag_field="drift", tag="create"):
-    """Somebody else creates it."""
+    """Another user creates it."""
 
     object: ExternalObject
 
 
 class Change(Value, frozen=True, kw_only=True, tag_field="drift", tag="change"):
-    """Somebody else changes these fields of it."""
+    """Another user changes these fields of it."""
 
     kind: Word
     name: Word
@@ -45,7 +45,7 @@ class Change(Value, frozen=True, kw_only=True, tag_field="drift", tag="change"):
 
 
 class Delete(Value, frozen=True, kw_only=True, tag_field="drift", tag="delete"):
-    """Somebody else deletes it."""
+    """Another user deletes it."""
 
     kind: Word
     name: Word

@@ -135,7 +135,7 @@ GONE_SECONDS = 1.0
 RESTS_SECONDS = (0.5, 1.0)
 """A drawn rest."""
 REPAIRED_SECONDS = 30.0
-"""What drifts in an external system is waited for so long until it is repaired, where nobody says how long that takes."""
+"""The repair of what drifts in an external system is waited for so long, unless the user says how long it takes."""
 REPAIRED_FACTOR = 2.0
 """Of the seconds in which the controller says that it repairs: so long is waited, and some more."""
 REPAIRED_SPARE_SECONDS = 2.0

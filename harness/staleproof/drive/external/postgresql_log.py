@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 LINE_PREFIX = "%m [%p] %u "
-"""What `log_line_prefix` has to be, so that it is told who asked."""
+"""What `log_line_prefix` has to be, so that a line says which client asked."""
 _BEGIN = re.compile(
     r"^\S+ \S+ \S+ \[\d+\] (?P<user>\S*) (?:LOG|ERROR|FATAL|DETAIL|STATEMENT|HINT|WARNING|CONTEXT|NOTICE):  (?P<said>.*)$"
 )

@@ -45,7 +45,7 @@ class ExternalSystem:
         self._lacks("read_state")
 
     async def drift(self, drift: Drift) -> None:
-        """Change it as somebody else would, behind the controller's back. It is done when this returns.
+        """Change it as another user would, behind the controller's back. It is done when this returns.
 
         Raises:
             SetupError: it cannot be reached.
@@ -71,7 +71,7 @@ class ExternalSystem:
 
     async def notify(self, kind: str, name: str) -> None:
         """Tell who listens that this object has changed, as the system does it: with the change it was, too early, once more, or
-        out of order is up to the caller. A drift by itself tells nobody."""
+        out of order is up to the caller. A drift by itself brings no notification."""
         self._lacks("notify")
 
     def url_at(self, host: str, port: int) -> str:

@@ -1,4 +1,4 @@
-"""Running a program as somebody who is not root, which some servers insist on, even where the harness is root."""
+"""Running a program as a user that is not root, which some servers insist on, even where the harness is root."""
 
 import os
 import shutil
@@ -17,11 +17,11 @@ _NOBODY = 65534
 def unprivileged(argv: tuple[str, ...], folder: Path) -> tuple[str, ...]:
     """The command that runs `argv` without privileges; `folder`, with all in it, is then that user's.
 
-    Whoever is not root runs it as it is. Root runs it in a user namespace, where the same user has another number and no
+    A user that is not root runs it as it is. Root runs it in a user namespace, where the same user has another number and no
     privileges, or, where the system forbids that (most containers do), as `nobody`.
 
     Raises:
-        SetupError: we are root and can be nobody else.
+        SetupError: we are root and cannot be another user.
     """
     if os.geteuid() != 0:
         return argv

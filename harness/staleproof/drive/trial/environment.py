@@ -222,17 +222,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         external = await stack.enter_async_context(running_systems(options.external, folder, private, bus.take, reach))
         bus.listeners.append(external.see)
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        description = {
-            "kubernetes": plane.version,
-            "provider": plane.provider,
-            "staleproof": running_version(),
-            "controller": title(options.subject),
-            "arch": platform.machine(),
-            "wireFormat": "json",
-            "rbac": _rights(plane, options.subject),
-            **({"external": _told_external(options.external)} if options.external else {}),
-            **({"network": network.name} if network else {}),
-        }
+        description = _described(options, plane, network)
         lives = Lives(
             subject=options.subject,
             metrics=options.metrics,
@@ -260,6 +250,21 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         made.companions = await stack.enter_async_context(companions(made, progress))
         await made.accompany(options.companions)
         yield made
+
+
+def _described(options: EnvironmentOptions, plane: ControlPlane, network: "Network | None") -> dict[str, str]:
+    """What reports say of it."""
+    return {
+        "kubernetes": plane.version,
+        "provider": plane.provider,
+        "staleproof": running_version(),
+        "controller": title(options.subject),
+        "arch": platform.machine(),
+        "wireFormat": "json",
+        "rbac": _rights(plane, options.subject),
+        **({"external": _told_external(options.external)} if options.external else {}),
+        **({"network": network.name} if network else {}),
+    }
 
 
 def _require_controller(subject: Subject) -> None:

@@ -35,8 +35,8 @@ from .test_secrets import holding
 pytestmark = pytest.mark.live
 FIRST = Window(1, 2)
 E = TypeVar("E", bound=Entry)
-WIDGET = Target("staleproof.dev/v1", "Widget", "sample")
-APPLY = Apply(object=yaml.safe_load((MANIFESTS / "widget-sample.yaml").read_text()))
+ACCOUNT = Target("staleproof.dev/v1", "Account", "sample")
+APPLY = Apply(object=yaml.safe_load((MANIFESTS / "account-sample.yaml").read_text()))
 EXTERNAL = '{"name": "db", "kind": "postgresql", "repairs": {"within": "3s"}}'
 TELLS_ITS_URL = 'echo "$EXTERNAL_URL" > "$URL_FILE"; echo "connecting to $EXTERNAL_URL"; exec '
 
@@ -45,14 +45,15 @@ def run(staleproof: Run, folder: Path, *steps: Step, looks: bool, faults: tuple[
     """What came of a plan with these steps. `looks`: the controller looks at its roles by itself."""
     plan = Plan(scenario="external", title="roles drift", steps=steps, faults=faults)
     (folder / "plan.json").write_bytes(encode(plan))
-    env = os.environ | {"URL_FILE": str(folder / "url"), "EVERY_SECONDS": "0.5" if looks else "0"}
+    env = os.environ | {"URL_FILE": str(folder / "url")}
+    keeps = f"{fixture_controller('accounts')} {'inline_poll' if looks else 'on_events'} --every-seconds=0.5"
     done = staleproof(
         "run",
         "plan.json",
         "--controller-cmd",
-        f"sh -c '{TELLS_ITS_URL}{fixture_controller('role_keeper')}'",
+        f"sh -c '{TELLS_ITS_URL}{keeps}'",
         "--crds",
-        str(MANIFESTS / "widget-crd.yaml"),
+        str(MANIFESTS / "account-crd.yaml"),
         "--external",
         EXTERNAL,
         folder=folder,
@@ -84,8 +85,8 @@ def test_what_drifts_while_the_api_is_silent_is_repaired_and_told(staleproof: Ru
     assert history.header.plan.external == (DeclaredPostgreSQL(name="db", repairs=Within(within="3s")),)
     drifts = every(history, Drifted)
     assert [(each.change, each.step, each.resource, each.name) for each in drifts] == [
-        ("deleted", 2, "widgets.staleproof.dev", "sample"),
-        ("changed", 4, "widgets.staleproof.dev", "sample"),
+        ("deleted", 2, "accounts.staleproof.dev", "sample"),
+        ("changed", 4, "accounts.staleproof.dev", "sample"),
     ]
     states = [[held.fields["login"] for held in each.objects] for each in every(history, ExternalState)]
     told = [state for state, before in zip(states, [None, *states], strict=False) if state != before]
@@ -104,7 +105,7 @@ def test_what_drifts_while_the_api_is_silent_is_repaired_and_told(staleproof: Ru
 
 
 def test_a_controller_that_never_looks_is_told_by_a_touch(staleproof: Run, tmp_path: Path) -> None:
-    steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=2.0), Touch(target=WIDGET), AwaitRepair(seconds=5.0))
+    steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=2.0), Touch(target=ACCOUNT), AwaitRepair(seconds=5.0))
     _, history = run(staleproof, tmp_path, *steps, looks=False)
     states = every(history, ExternalState)
     began, ended = span(history, 3)
@@ -126,7 +127,7 @@ def test_a_controller_that_never_looks_is_told_by_a_touch(staleproof: Run, tmp_p
 def test_a_call_goes_wrong_as_the_plan_says(
     fault: AnyFault, effect: str, outcome: str, *, executed: bool, staleproof: Run, tmp_path: Path
 ) -> None:
-    done, history = run(staleproof, tmp_path, APPLY, Touch(target=WIDGET), looks=False, faults=(fault,))
+    done, history = run(staleproof, tmp_path, APPLY, Touch(target=ACCOUNT), looks=False, faults=(fault,))
     (reply,) = [each for each in every(history, Replied) if each.effect]
     assert (reply.effect, reply.outcome, reply.executed, reply.fault) == (effect, outcome, executed, 0)
     (called,) = [each for each in every(history, Called) if each.call == reply.call]
@@ -135,7 +136,7 @@ def test_a_call_goes_wrong_as_the_plan_says(
     assert fired.fault == 0
     killed = [(each.fault, each.life) for each in every(history, Stopped)]
     assert killed == ([(0, 1)] if effect == "stall" else [])
-    writes = [each for each in every(history, Committed) if each.resource == "widgets.staleproof.dev"]
+    writes = [each for each in every(history, Committed) if each.resource == "accounts.staleproof.dev"]
     recorded = [each.at for each in writes if each.object.get("status")]
     assert reply.at < recorded[0]
     assert [len(each.objects) for each in every(history, ExternalState)][-1] == 1
@@ -146,10 +147,10 @@ def test_a_call_goes_wrong_as_the_plan_says(
 
 def test_a_system_is_down_while_the_user_changes_the_primary(staleproof: Run, tmp_path: Path) -> None:
     down, up = (TurnSystem(system="db", state=state) for state in ("down", "up"))
-    change = Patch(target=WIDGET, patch={"spec": {"replicas": 1}})
+    change = Patch(target=ACCOUNT, patch={"spec": {"connectionLimit": 9}})
     _, history = run(staleproof, tmp_path, APPLY, down, change, up, looks=True)
     turned = every(history, SystemTurned)
     assert [(each.state, each.step) for each in turned] == [("down", 2), ("up", 4)]
     assert between(every(history, ExternalState), (turned[0].at, turned[1].at)) == []
-    primaries = [each for each in every(history, Committed) if each.resource == "widgets.staleproof.dev"]
+    primaries = [each for each in every(history, Committed) if each.resource == "accounts.staleproof.dev"]
     assert primaries[-1].object["status"]["observedGeneration"] == primaries[-1].object["metadata"]["generation"] == 2

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Conditions:
-    """What everybody in one event loop waits for."""
+    """What the tasks of one event loop wait for."""
 
     def __init__(self) -> None:
         self._open: dict[asyncio.Future[None], Callable[[], bool]] = {}
@@ -25,12 +25,12 @@ class Conditions:
             del self._open[woken]
 
     def recheck(self) -> None:
-        """Something happened: whoever's condition is met goes on as soon as the event loop gets there."""
+        """Something happened: each task whose condition is met goes on as soon as the event loop gets there."""
         for woken, is_met in self._open.items():
             if not woken.done() and is_met():
                 woken.set_result(None)
 
     async def settled(self) -> None:
-        """Return once everybody whose condition was met has gone on."""
+        """Return once every task whose condition was met has gone on."""
         while any(woken.done() for woken in self._open):
             await asyncio.sleep(0)

@@ -23,7 +23,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def application(state: ProxyState, token: str, runner: Runner) -> web.Application:
-    """The control API for one proxy. `token` must not be empty: an empty one would let everybody in."""
+    """The control API for one proxy. `token` must not be empty: an empty one would let every client in."""
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -90,7 +90,7 @@ async def serve(config: Config) -> NoReturn:
 
 
 def _say_ready(path: Path, proxy: proxyserver.Proxyserver, control_port: int) -> None:
-    """Write the file in one go: whoever waits for it may read it at once."""
+    """Write the file in one go: a process that waits for it may read it at once."""
     draft = path.with_suffix(".draft")
     draft.write_bytes(msgspec.json.encode({"port": proxy.listen_addrs()[0][1], "controlPort": control_port}))
     draft.replace(path)

@@ -159,7 +159,7 @@ class ProxyState:
     def _carry_out(self, change: FaultChange) -> None:
         self.record_all(self.schedule.told(change, self.now()))
         self._change_streams(lambda watch, now: watch.on_change(change, now))
-        if isinstance(change, FaultOpens) and change.everybody and (cut := self._connections.reset_all()):
+        if isinstance(change, FaultOpens) and change.all_clients and (cut := self._connections.reset_all()):
             self.fired(change.fault, f"{cut} connections were reset")
 
     def _set_listening(self) -> None:

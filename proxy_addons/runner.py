@@ -1,4 +1,4 @@
-"""What becomes of the faults when whoever drives them has gone.
+"""What becomes of the faults when the client that drives them has gone.
 
 A runner is a reader of entries that says so (`GET /v1/entries?runner=true`): its connection is its sign of life, which the
 operating system ends however the runner dies. A connection that is merely silent counts as alive; so does that of a machine that

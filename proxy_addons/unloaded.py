@@ -1,7 +1,7 @@
 """What mitmproxy imports and this proxy has no use for: half of the time that it takes to load.
 
 `mitmproxy.addons` imports every addon there is, with a web server and LDAP; ruamel.yaml reads option files, and there are none.
-Such a package is put in place empty. Whoever asks for something in it gets all of it then, so no version of mitmproxy misses
+Such a package is put in place empty. A client that asks for something in it gets all of it then, so no version of mitmproxy misses
 anything.
 """
 

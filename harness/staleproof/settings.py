@@ -398,7 +398,7 @@ class Settings:
     ] = ""
     baseline: Annotated[
         Path | None,
-        Option("a file of known findings, which are told and fail no run; empty: none is known", _path_or_none),
+        Option("a file of known findings, which are reported and fail no run; empty: none is known", _path_or_none),
     ] = None
     update_baseline: Annotated[
         bool,

@@ -16,7 +16,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def application(systems: Systems, token: str) -> web.Application:
-    """The control API for these systems. `token` must not be empty: an empty one would let everybody in."""
+    """The control API for these systems. `token` must not be empty: an empty one would let every client in."""
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:

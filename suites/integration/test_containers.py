@@ -318,7 +318,7 @@ async def test_the_exit_code_of_a_killed_container_tells_the_signal(image: str, 
             assert await made.wait() == 128 + signal.SIGKILL
 
 
-async def test_a_container_that_somebody_removes_has_exited(engine: DockerClient, image: str, tmp_path: Path) -> None:
+async def test_a_container_that_a_user_removes_has_exited(engine: DockerClient, image: str, tmp_path: Path) -> None:
     async with waiting(tmp_path) as made:
         (found,) = of_this_process(engine)
         await asyncio.to_thread(found.remove, force=True)

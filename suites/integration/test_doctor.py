@@ -106,7 +106,7 @@ SICK = {
 
 @pytest.mark.live
 @pytest.mark.parametrize("sick", SICK.values(), ids=SICK)
-def test_what_is_wrong_is_told(sick: Sick, staleproof: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_is_reported(sick: Sick, staleproof: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STALEPROOF_CONTROLLER_START_SECONDS", sick.start_seconds)
     done = staleproof("doctor", *sick.arguments)
     assert (done.code, outcomes(done)) == (sick.code, sick.found), done.output

@@ -154,7 +154,7 @@ async def test_a_system_that_is_down_answers_nothing_and_has_its_state_when_it_i
     assert await stage.ask("HEAD", "/stays") == 200
 
 
-async def test_somebody_elses_service_cannot_be_stopped() -> None:
+async def test_another_users_service_cannot_be_stopped() -> None:
     service = HTTPService("theirs", "http://127.0.0.1:1/api/")
     assert service.url_at("127.0.0.1", 2) == "http://127.0.0.1:2/api"
     with pytest.raises(NotImplementedByAdapter, match="HTTPService does not implement stop"):

@@ -68,7 +68,7 @@ async def test_only_the_controllers_calls_are_counted(system: PostgreSQL) -> Non
     await connection.close()
 
 
-async def test_who_listens_is_told(system: PostgreSQL) -> None:
+async def test_who_listens_is_reported(system: PostgreSQL) -> None:
     connection = await asyncpg.connect(system.url)
     told: asyncio.Queue[str] = asyncio.Queue()
     await connection.add_listener(CHANNEL, lambda *given: told.put_nowait(given[3]))

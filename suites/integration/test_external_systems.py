@@ -82,7 +82,7 @@ async def test_an_adapter_of_the_users_is_one_like_others(tmp_path: Path) -> Non
         (DeclaredOwn(name="own", adapter="adapters.py:other"), UsageError, "made str; an adapter is an ExternalSystem"),
     ],
 )
-async def test_what_cannot_be_had_is_told(
+async def test_what_cannot_be_had_is_reported(
     declared: AnyDeclared, error: type[Exception], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

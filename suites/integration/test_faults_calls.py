@@ -136,7 +136,7 @@ async def test_an_answer_is_older_than_what_the_watch_has_shown(stage: ProxyStag
     _, found = await client.call("GET", f"{stage.path}/sample")
     await stage.play(SlowAnswer(resource="configmaps", verb="update", by_seconds=3600, outdated=True))
     asking = stage.group.create_task(client.call("PUT", f"{stage.path}/sample", found | {"data": {"mine": "1"}}))
-    await watch.until(2)  # its own update, and somebody else's
+    await watch.until(2)  # its own update, and another user's
     assert not asking.done()
     assert await stage.healed() == ["0 fired"]
     status, told = await asking
@@ -144,7 +144,7 @@ async def test_an_answer_is_older_than_what_the_watch_has_shown(stage: ProxyStag
     truth = await stage.stored("sample")
     assert truth is not None
     assert int(revision_of(truth)) > int(revision_of(told))
-    assert truth["data"] == told["data"], "whoever wrote next has changed nothing"
+    assert truth["data"] == told["data"], "the next writer has changed nothing"
     (competed,) = stage.of(Competed)
     assert (competed.executed, competed.revision) == (True, int(revision_of(truth)))
     assert (await client.call("PUT", f"{stage.path}/sample", told | {"data": {"mine": "2"}}))[0] == 409

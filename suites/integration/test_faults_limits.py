@@ -161,7 +161,7 @@ async def test_clients_that_leave_leave_nothing_behind(fault: AnyFault, leaves: 
     clients: list[Connection] = []
     for method, path, content in requests * 3:
         clients.append(await stage.connection())
-        # The short way keeps connections to the API server for whoever comes next; a request with this field takes the long one.
+        # The short way keeps connections to the API server for the next request; a request with this field takes the long one.
         await clients[-1].send(method, path, content, TE="trailers")
     stalls = {"Hang": 9, "Coalesce": 6, "Kill": 1}.get(fault.tag, 0)
     await until(lambda: len(stage.of(Asked)) == 6 and len(stage.of(Stalled)) == stalls)

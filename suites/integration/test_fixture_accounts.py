@@ -123,7 +123,7 @@ async def test_neither_touches_nor_a_restart_make_more_calls_than_there_are_peri
 
 @pytest.mark.live
 @pytest.mark.parametrize("name", TOLD)
-async def test_a_change_that_is_told_is_repaired_long_before_the_next_poll(
+async def test_a_change_that_is_reported_is_repaired_long_before_the_next_poll(
     stage: AccountStage, argv: tuple[str, ...], name: str
 ) -> None:
     async with stage.keeping(*argv, every_seconds=20.0 if name == "listening" else 5.0):

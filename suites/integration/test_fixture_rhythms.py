@@ -132,7 +132,7 @@ async def leads(environment: Environment) -> bool:
 
 
 @pytest.mark.live
-def test_a_pod_too_many_without_any_fault_is_told_and_what_is_right_is_not(session: Session) -> None:
+def test_a_pod_too_many_without_any_fault_is_reported_and_what_is_right_is_not(session: Session) -> None:
     session.use(fixture("mutants", "one_too_many"))
     assert observe(session, SAMPLE).keeps_more.startswith("5 pods where spec.replicas was 4")
     session.use(fixture("deterministic"))

@@ -39,7 +39,7 @@ def test_what_the_primary_needs_is_otherwise_for_a_while(suite: Run, name: str, 
 
 
 @pytest.mark.live
-def test_what_would_have_healed_it_is_told(suite: Run) -> None:
+def test_what_would_have_healed_it_is_reported(suite: Run) -> None:
     """It looks at generations alone: a touch leaves the generation as it is, and so does a list."""
     done = suite(
         f"--controller-cmd={fixture_controller('gateway')} inattentive", WIDGETS, CONTENT, "-k", "primary-returns-otherwise"

@@ -234,7 +234,7 @@ WRONG = {
 
 @pytest.mark.live
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
-def test_what_is_wrong_with_it_is_told(wrong: Wrong, suite: Run, tmp_path: Path) -> None:
+def test_what_is_wrong_with_it_is_reported(wrong: Wrong, suite: Run, tmp_path: Path) -> None:
     manifests = list(yaml.safe_load_all(OPERATOR.read_text()))
     wrong.change(manifests)
     (tmp_path / "operator.yaml").write_text(yaml.safe_dump_all(manifests))
@@ -255,7 +255,7 @@ def a_strangers_certificate(folder: Path) -> None:
 
 
 @pytest.mark.live
-def test_what_it_may_not_do_is_told_at_the_end(suite: Run) -> None:
+def test_what_it_may_not_do_is_reported_at_the_end(suite: Run) -> None:
     """Its manifests make it curious."""
     done = suite(f"--controller-cmd={SERVING}", f"--controller-manifests={OPERATOR}", *WIDGETS, *QUICK, "-k", "idempotence")
     assert done.code == 0, done.output

@@ -79,7 +79,7 @@ def test_it_is_accused_of_nothing(session: Session, argv: tuple[str, ...]) -> No
 
 
 def a_plan(*faults: AnyFault) -> Plan:
-    """A Widget grows, loses a pod to somebody else, shrinks with other content, and is deleted."""
+    """A Widget grows, loses a pod to another user, shrinks with other content, and is deleted."""
     sample = read([MANIFESTS / "widget-content-sample.yaml"], "sample")[0]
     target = Target(api_version="staleproof.dev/v1", kind="Widget", name=sample["metadata"]["name"])
     steps = (

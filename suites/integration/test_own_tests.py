@@ -77,7 +77,7 @@ def test_a_conftest_is_enough(found: Done) -> None:
 
 
 @pytest.mark.live
-def test_what_is_mended_is_told_and_its_crash_goes(found: Done, suite: Run) -> None:
+def test_what_is_mended_is_reported_and_its_crash_goes(found: Done, suite: Run) -> None:
     crash = crash_of(found)
     fixed = suite(f"--staleproof-replay={crash.stem}", folder=own_tests(found.folder, "deterministic"))
     assert fixed.code == 0, fixed.output
@@ -104,7 +104,9 @@ def example_of_the_readme() -> str:
 
 @pytest.mark.live
 @pytest.mark.parametrize(("controller", "code"), [("naive", 1), ("deterministic", 0)])
-def test_the_readmes_example_draws_plans_for_whoever_is_named(controller: str, code: int, suite: Run, tmp_path: Path) -> None:
+def test_the_readmes_example_draws_plans_for_the_controller_that_is_named(
+    controller: str, code: int, suite: Run, tmp_path: Path
+) -> None:
     done = suite("--hypothesis-seed=7", folder=own_tests(tmp_path, controller, example_of_the_readme()))
     assert done.code == code, done.output
     assert {trial["scenario"] for trial in done.report["trials"]} == {"drawn"}

@@ -18,7 +18,7 @@ from .proxy_stage import ProxyStage
 
 
 async def test_a_watch_over_websocket_is_refused_as_by_a_server_without_it(stage: ProxyStage) -> None:
-    """The client must not be shown anything: it would throw it away. Whoever then watches over HTTP is served as any other."""
+    """The client must not be shown anything: it would throw it away. A client that then watches over HTTP is served as all are."""
     start = await stage.revision()
     tls, token = trusting(stage.proxy.ca_file), stage.plane.tokens[CONTROLLER]
     url = f"{stage.proxy.server.replace('https', 'wss')}{stage.path}?watch=1&resourceVersion={start}"

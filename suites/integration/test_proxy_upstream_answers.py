@@ -91,7 +91,7 @@ async def test_what_a_client_sends_arrives_byte_for_byte(play: Play, method: str
 
 @pytest.mark.parametrize("query", ["?watch=1&resourceVersion=5", ""], ids=["watch", "list"])
 async def test_a_head_that_is_too_large_is_the_clients_own_fault(play: Play, query: str) -> None:
-    """An API server answers 431; whoever refuses it here, the proxy goes on."""
+    """An API server answers 431; whichever side refuses it here, the proxy goes on."""
     client = await play.connection()
     path = play.expect(says(b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\n\r\n"))
     assert await client.ask("GET", path + query, X_Filler="x" * (2 << 20)) in (400, 431, 502)

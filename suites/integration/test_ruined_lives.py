@@ -56,7 +56,7 @@ def outcomes(result: Result) -> set[Outcome]:
 def test_a_controller_that_was_left_doing_nothing_gets_a_new_life_and_the_trial_before_is_named(session: Session) -> None:
     first = session.trial(PLAN)
     assert outcomes(first) == {Outcome.PASS, Outcome.NOT_EXERCISED}
-    assert not of(first.history, Probed), "whoever has just converged is at work"
+    assert not of(first.history, Probed), "a controller that has just converged is at work"
 
     signals(session, signal.SIGSTOP)
     second = session.trial(PLAN)

@@ -163,7 +163,7 @@ async def test_a_child_is_removed_behind_the_controllers_back_and_made_again(pla
 @pytest.mark.parametrize(
     "step", [Heartbeat(resource="pods", nth=4), Heartbeat(resource="pods", nth=-4), Remove(resource="pods", nth=4)]
 )
-async def test_what_is_done_to_a_missing_child_is_told_and_the_run_goes_on(player: Player, step: Heartbeat | Remove) -> None:
+async def test_what_is_done_to_a_missing_child_is_reported_and_the_run_goes_on(player: Player, step: Heartbeat | Remove) -> None:
     history = await run(player, Apply(object=WIDGET), step)
     why = f"step 2 ({step.tag} pods number {step.nth}): there are 3 such children"
     assert [(entry.where, entry.why) for entry in of(history, Broke)] == [("workload", why)]

@@ -133,7 +133,7 @@ def lacking(suite: Run, tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 
 @pytest.mark.live
-def test_a_prerequisite_that_is_missing_is_told_by_the_controllers_own_condition(lacking: Done) -> None:
+def test_a_prerequisite_that_is_missing_is_reported_by_the_controllers_own_condition(lacking: Done) -> None:
     is_refused(
         lacking,
         USAGE,
@@ -146,7 +146,7 @@ def test_a_prerequisite_that_is_missing_is_told_by_the_controllers_own_condition
 
 
 @pytest.mark.live
-def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_told_with_the_name_that_it_had(suite: Run, tmp_path: Path) -> None:
+def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_reported_with_the_name_that_it_had(suite: Run, tmp_path: Path) -> None:
     """A controller may insist on one name."""
     crds = put(tmp_path / "crds", document("widget-crd.yaml"), document("tenant-crd.yaml"))
     done = suite(NEEDY, f"--staleproof-crds={crds}", f"--staleproof-samples={MANIFESTS / 'tenant-sample.yaml'}", *ONE_PLAN)
@@ -156,7 +156,7 @@ def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_told_with_the_name_tha
 
 
 @pytest.mark.live
-def test_a_sample_that_nobody_reacts_to_is_told_and_left_out(suite: Run, tmp_path: Path) -> None:
+def test_a_sample_that_nobody_reacts_to_is_reported_and_left_out(suite: Run, tmp_path: Path) -> None:
     """One of its kind lacks what it needs, and the controller does not even watch the other kind that has a definition: that is
     what the primaries need."""
     crd = document("widget-crd.yaml")
@@ -267,7 +267,7 @@ def test_what_a_primary_names_is_there_though_no_field_says_its_kind(suite: Run)
 
 
 @pytest.mark.live
-def test_where_a_primary_names_none_of_the_samples_the_cure_is_told(suite: Run, tmp_path: Path) -> None:
+def test_where_a_primary_names_none_of_the_samples_the_cure_is_reported(suite: Run, tmp_path: Path) -> None:
     batch, queue, flavor = documents("queued-sample.yaml")
     batch["spec"]["queueName"] = "elsewhere"
     samples = put(tmp_path / "samples", batch, queue, flavor)
@@ -324,7 +324,7 @@ def test_the_doctor_brings_it_and_names_the_cure(staleproof: Run, tmp_path: Path
 
 
 @pytest.mark.live
-def test_a_kind_that_nobody_brings_is_told_with_what_asks_for_it(suite: Run, tmp_path: Path) -> None:
+def test_a_kind_that_nobody_brings_is_reported_with_what_asks_for_it(suite: Run, tmp_path: Path) -> None:
     """Another controller runs, which makes nothing of a Blueprint."""
     crds = put(tmp_path / "crds", document("widget-crd.yaml"), document("blueprint-crd.yaml"))
     samples = MANIFESTS / "blueprint-sample.yaml"
@@ -398,7 +398,7 @@ def test_host_names_are_made_others_where_a_second_primary_collides(suite: Run, 
 
 
 @pytest.mark.live
-def test_addresses_are_told_and_no_plan_has_two_primaries(suite: Run, tmp_path: Path) -> None:
+def test_addresses_are_reported_and_no_plan_has_two_primaries(suite: Run, tmp_path: Path) -> None:
     samples = put(tmp_path / "samples", site(address="192.0.2.7"))
     hosted = f"--controller-cmd={fixture_controller('hosted')} exclusive"
     done = suite(hosted, *given("hosted", samples=samples), *QUICK, "-k", "isolation or idempotence")

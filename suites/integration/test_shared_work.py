@@ -89,7 +89,7 @@ def test_the_work_of_one_that_died_is_taken_over(workers: list[Worker], tmp_path
     assert RunFolder(tmp_path).once("key", lambda: b"again") == b"done by the second"
 
 
-def test_whoever_waits_is_released_when_the_run_ends(tmp_path: Path) -> None:
+def test_a_worker_that_waits_is_released_when_the_run_ends(tmp_path: Path) -> None:
     begun, done = Event(), Event()
 
     def make() -> bytes:

@@ -140,7 +140,7 @@ async def test_every_listable_resource_is_watched_once(stage: Stage, truth: Trut
     assert len(set(truth.resources)) == len(truth.resources)
 
 
-async def test_who_made_each_change_is_told(stage: Stage) -> None:
+async def test_who_made_each_change_is_reported(stage: Stage) -> None:
     """Nothing tells of a deletion, of a second change by the same within a second, or of an object that was made empty."""
     kind = await stage.kind("configmaps")
     await stage.create("a", data={"a": "b"})

@@ -187,7 +187,7 @@ def in_language(language: Language, *arguments: str) -> Subject:
 
 
 def _vanishes(plan: Plan) -> bool:
-    """Whether somebody else deletes a child, or sets it aside, of which the controller may not have been shown that it is there."""
+    """Whether another user deletes a child, or sets it aside, of which the controller may not have been shown that it is there."""
     gone = {step.resource for step in plan.steps if isinstance(step, Remove) or (isinstance(step, Edit) and step.sets_aside)}
     return any(fault.resource in gone and "hides" in fault.effects for fault in plan.faults)
 

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING shows to somebody who wants to add a fault or a checker is built and used here, word for word."""
+"""What CONTRIBUTING shows to a developer who wants to add a fault or a checker is built and used here, word for word."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,7 @@ def frame(kind: str, revision: int) -> Frame:
 
 
 def decoded(example: type[Fault], text: str) -> AnyFault:
-    is_known = example.__struct_config__.tag in FAULTS  # somebody may have taken it at its word
+    is_known = example.__struct_config__.tag in FAULTS  # a developer may have taken it at its word
     kinds: Any = AnyFault if is_known else example | AnyFault
     fault: AnyFault = msgspec.json.decode(text.encode(), type=kinds)
     return fault

@@ -52,7 +52,7 @@ def test_the_log_of_a_ci_system_has_a_line_now_and_then(monkeypatch: pytest.Monk
     assert set(log.getvalue().splitlines()) == {"staleproof: 0:05, 1 of 2 trials, no finding, trial: x"}
 
 
-def test_an_interruption_is_told_once() -> None:
+def test_an_interruption_is_reported_once() -> None:
     log = Log()
     with Display(log, lambda: Standing(is_interrupted=True), {}) as shown, shown.aside():
         assert log.written.wait(10)

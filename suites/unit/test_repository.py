@@ -73,7 +73,7 @@ def test_the_matrix_is_that_of_the_published_reports() -> None:
 
 
 @pytest.mark.parametrize("which", PUBLISHED)
-def test_the_schemas_of_what_a_run_is_told_in_are_those_that_are_printed(which: str) -> None:
+def test_the_schemas_of_what_a_run_is_reported_in_are_those_that_are_printed(which: str) -> None:
     printed = json.dumps(SCHEMAS[which](), indent=2) + "\n"
     assert (ROOT / f"docs/schemas/{which}.schema.json").read_text() == printed, "run ci/docs"
 

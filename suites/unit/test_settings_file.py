@@ -147,14 +147,14 @@ def test_another_controller_takes_the_place_of_the_files(said: dict[str, str], l
         ({"profile": "quick"}, "staleproof.yaml: profile: expected one of smoke, standard, thorough, slow, found 'quick'"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told(content: str | dict[str, Any], told: str, here: Path) -> None:
+def test_what_is_wrong_with_a_file_is_reported(content: str | dict[str, Any], told: str, here: Path) -> None:
     (here / NAME).write_text(content if isinstance(content, str) else yaml.safe_dump(HEAD | content))
     with pytest.raises(UsageError) as refused:
         parse(completed({}, {}, [here]))
     assert told in str(refused.value)
 
 
-def test_a_file_that_is_not_there_is_told() -> None:
+def test_a_file_that_is_not_there_is_reported() -> None:
     with pytest.raises(UsageError, match=r"cannot read mine.yaml: No such file or directory; `staleproof init` writes"):
         completed({"config": Given(("mine.yaml",), "--config")}, {}, [])
 

@@ -70,7 +70,7 @@ SITUATIONS = (
     _Situation("expiry", frozenset({"expires"}), "after its {} stream got 410 Expired"),
     _Situation("slow start", frozenset({"slows-start"}), "before it was shown its first list of {}"),
     _Situation("lost answer", frozenset({"loses"}), "after an answer about {} was lost"),
-    _Situation("rival", frozenset({"competes"}), "after somebody else wrote to {}"),
+    _Situation("rival", frozenset({"competes"}), "after another user wrote to {}"),
     _Situation("rejection", frozenset({"rejects"}), "after a request about {} was rejected"),
     _Situation("lost call", frozenset({"loses-calls"}), "after the answer to a call to an external system was lost"),
     _Situation("rejected call", frozenset({"rejects-calls"}), "after a call to an external system was rejected"),

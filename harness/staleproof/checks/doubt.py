@@ -75,11 +75,11 @@ def recreated_otherwise(trial: Trial) -> str:
 def set_aside(trial: Trial) -> str:
     """Whether a life of the controller need not know of a child that an earlier one made, in words.
 
-    Somebody took its labels or its owner. The life that made it may wait for it, as the EndpointSlice controller does
+    Another user took its labels or its owner. The life that made it may wait for it, as the EndpointSlice controller does
     (`util/endpointslice_tracker.go` of `k8s.io/endpointslice`); a later one, which lists by label or owner, rightly makes another.
     """
     is_so = bool(trial.starts[1:]) and sets_aside(trial.plan.steps)
-    return "somebody set one of its children aside, which a life that began later need not know of" if is_so else ""
+    return "another user set one of its children aside, which a life that began later need not know of" if is_so else ""
 
 
 @fact
@@ -99,7 +99,7 @@ def too_soon(trial: Trial) -> str:
 
 
 def _creations(primary: str, trial: Trial) -> int:
-    """How often somebody else created it."""
+    """How often another user created it."""
     resource, _, name = primary.rpartition("/")
     return sum(not each.creator for each in object_history(trial).named(resource, name))
 

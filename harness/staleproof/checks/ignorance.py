@@ -89,7 +89,7 @@ def _hidden_creates(trial: Trial, create: Surplus) -> Ignorance | None:
 
 
 def _hidden_deletes(trial: Trial, delete: Surplus) -> Ignorance | None:
-    """Not if what somebody else deleted unseen would do: then it would have been too many all the same."""
+    """Not if what another user deleted unseen would do: then it would have been too many all the same."""
     deed = delete.deed
     unseen = delete.explained_by(own_deletes(trial).behind(deed.child, before=deed.asked), ever=True)
     if not unseen or delete.explained_by(taken_unseen(trial, deed.role, before=deed.asked), ever=True):

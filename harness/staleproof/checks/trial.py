@@ -317,7 +317,7 @@ def _kept(cache: OrderedDict[_Key, Trial], key: _Key, most: int, make: Callable[
 
 
 def fact(find: Callable[[Trial], T]) -> Callable[[Trial], T]:
-    """A function of a trial that is worked out once for each trial, whoever asks."""
+    """A function of a trial that is worked out once for each trial, however often it is asked for."""
 
     @wraps(find)
     def found(trial: Trial) -> T:

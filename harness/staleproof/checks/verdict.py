@@ -35,10 +35,10 @@ Severity = Literal["destroyed", "duplicated", "undone", "misreported", "stuck", 
 
 - `destroyed`: live data or an identity is gone.
 - `duplicated`: what should be there once is there, or was done, several times.
-- `undone`: what somebody wanted, or had done, was taken back.
+- `undone`: what a user wanted, or had done, was taken back.
 - `misreported`: a status says what is not so.
 - `stuck`: something is not done, or not told, and never will be without help.
-- `leaked`: something is left over that nobody will ever remove.
+- `leaked`: something is left over that nothing will ever remove.
 - `restless`: it makes and removes, or changes, the same over and over, and does not come to rest.
 - `transient`: it healed by itself within seconds.
 """
@@ -61,7 +61,7 @@ MAY_HEAL: frozenset[Basis] = frozenset({"end", "unfinished", "silence"})
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What lies behind a finding; findings with one cause are one to whoever has to mend it.
+    """What lies behind a finding; findings with one cause are one to the developer that mends it.
 
     Attributes:
         situation: what was done to the controller, whichever fault of a plan did it.

@@ -34,7 +34,7 @@ _REPORT = f"\nThis is a bug of staleproof; {REPORT}."
 
 
 class Commands(click.Group):
-    """Imports a command when it is called: whoever asks what there is does not wait for the imports of all of them."""
+    """Imports a command when it is called: a user who asks what there is does not wait for the imports of all of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*COMMANDS, *self.commands})

@@ -1,4 +1,4 @@
-"""`staleproof proxy`: a proxy by itself, driven over HTTP by whoever has its control token.
+"""`staleproof proxy`: a proxy by itself, driven over HTTP by a client that has its control token.
 
 It decides what the options may be, what is printed where (one line of JSON for programs, the rest for people) and which files it
 makes and removes. `drive.proxy.serve` runs the proxy itself.
@@ -69,7 +69,7 @@ def proxy(**given: Any) -> None:  # noqa: ANN401  # click's
 
     Prints one line of JSON once everything listens: server, control, token (or tokenFile), ca. `staleproof schema control` prints
     the OpenAPI document of the control API. A client certificate cannot pass a proxy: if the kubeconfig's user has one, the proxy
-    presents it for everybody who connects.
+    presents it for all that connect.
 
     Exit code 0: Ctrl-C, TERM, or --on-disconnect=exit. 4: your input is wrong. 11: it did not start, or it died. 3: part of it
     failed, so what clients saw since proves nothing.
@@ -96,7 +96,7 @@ async def _serve(options: Options, token: str) -> None:
             require_free(wanted, option)
         async with stand_alone(options, upstream, folder, control_token=token) as running:
             if options.client_kubeconfig is not None:
-                # Without a token its user is nobody: the proxy presents a certificate, or whoever uses the file adds credentials.
+                # Without a token its user is nobody: the proxy presents a certificate, or the user of the file adds credentials.
                 client = Access(server=running.server, ca_file=running.ca_file, token=upstream.token)
                 write_private(options.client_kubeconfig, MARK + kubeconfig(client, user="client"))
             _say(options, upstream, await unreachable(upstream), running)
@@ -126,7 +126,7 @@ def _say(options: Options, upstream: Access, unreached: str, running: StandAlone
     if unreached:
         lines.append(f"note: {upstream.server} does not answer ({unreached}); until it does, clients are answered 502")
     if upstream.client_certificate is not None and not options.listen.is_loopback:
-        lines.append(f"WARNING: whoever can reach {running.server} acts as the user of {options.kubeconfig}")
+        lines.append(f"WARNING: every client that can reach {running.server} acts as the user of {options.kubeconfig}")
     if not options.control.is_loopback:
         lines.append("WARNING: the control API is plain HTTP and can be reached from other machines")
     if options.client_kubeconfig is not None:
@@ -135,7 +135,7 @@ def _say(options: Options, upstream: Access, unreached: str, running: StandAlone
 
 
 def read_faults(path: Path) -> InstallPlan:
-    """The faults of a plan, or the body of a call. A plan's steps are not done: nobody is here to do them."""
+    """The faults of a plan, or the body of a call. A plan's steps are not done: a proxy alone does none."""
     try:
         data = path.read_bytes()
         raw = msgspec.json.decode(data)
@@ -182,7 +182,7 @@ def _token_in(path: Path) -> str:
 
 @contextmanager
 def own_file(path: Path | None) -> Iterator[None]:
-    """Make sure that a file which we write and remove is not one that somebody else wrote; remove it at the end."""
+    """Make sure that a file which we write and remove is not one that another user wrote; remove it at the end."""
     if path is not None and path.exists() and not path.read_bytes().startswith(MARK):
         raise UsageError(f"--client-kubeconfig: {path} is there already, and not from staleproof proxy; name a new file")
     try:

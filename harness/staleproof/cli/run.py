@@ -211,7 +211,8 @@ def _families_of(observed: Sequence[Observed], settings: Settings, claims: Claim
 
 
 def _for(plans: Sequence[str], options: Mapping[str, Any]) -> Settings:
-    """What the options say. Whoever names plans means these alone, whichever samples the environment or staleproof.yaml names."""
+    """What the options say. A user who names plans means these alone, whichever samples the environment or staleproof.yaml
+    names."""
     settings = settings_of(options)
     return settings if options.get("samples") or not plans else replace(settings, samples=(), primary=())
 

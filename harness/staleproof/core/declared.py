@@ -37,7 +37,7 @@ class Declared(Value, frozen=True, kw_only=True, tag_field="kind"):
     Attributes:
         name: what reports call it.
         env: the controller's environment variable that has the URL, by way of the relay.
-        repairs: whether the controller repairs what somebody else changes there, and how soon; empty: it is not said.
+        repairs: whether the controller repairs what another user changes there, and how soon; empty: it is not said.
         polls: whether the controller looks by itself, and how often; empty: it is not said.
     """
 

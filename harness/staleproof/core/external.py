@@ -12,7 +12,7 @@ from staleproof.core.fault.model import Positive, Seconds, Value
 from staleproof.core.history.entry import CallEffect, NotificationEffect, RequestOutcome
 
 OTHER = "staleproof-drift"
-"""What somebody else says where the controller has said something."""
+"""What another user says where the controller has said something."""
 Word = Annotated[str, msgspec.Meta(min_length=1)]
 
 

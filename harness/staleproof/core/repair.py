@@ -26,7 +26,7 @@ class Unrepaired:
 def left_by(drift: Drift, before: Iterable[ExternalObject], after: Iterable[ExternalObject]) -> Unrepaired:
     """What a drift has left to be repaired, given what was there before it and after it.
 
-    Of what somebody else has created whatever differs from what was there under that name; there is nothing to be seen of the
+    Of what another user has created whatever differs from what was there under that name; there is nothing to be seen of the
     repair of something that was not there, and is as it was created.
     """
     key = target(drift)

@@ -14,7 +14,7 @@ __all__ = ["moves", "plans", "schedules", "workloads"]
 
 
 def __getattr__(name: str) -> object:
-    """The strategies, once somebody wants them: importing Hypothesis takes longer than most runs of pytest want to wait."""
+    """The strategies, once they are asked for: importing Hypothesis takes longer than most runs of pytest want to wait."""
     if name in __all__:
         return getattr(importlib.import_module("staleproof.draw.strategies"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

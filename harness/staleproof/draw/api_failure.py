@@ -64,13 +64,13 @@ def lose_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Somebody else edits the object just before its first update of each kind: the primary as the user does a little later.
+    """Another user edits the object just before its first update of each kind: the primary as the user does a little later.
 
     Of a child that is hidden, too, until the next step: who is refused has still to learn why.
     """
     at = occasions(observed, life(observed).steps)
     return (
-        Draft(f"somebody else edits it just before its first {_words(each)}", refused(at, each))
+        Draft(f"another user edits it just before its first {_words(each)}", refused(at, each))
         for each in profile.more(_kinds(own_updates(observed)))
     )
 
@@ -118,7 +118,7 @@ def outdated_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
     lived, there_and_back = life(observed).steps, round_trip(observed).steps
     return (
         Draft(
-            f"the answer to its first {_words(each)} comes after somebody else's next write to it",
+            f"the answer to its first {_words(each)} comes after another user's next write to it",
             [SlowAnswer(**each.selectors, by_seconds=SLOW_ANSWER_SECONDS, outdated=True)],
             there_and_back,
             aims=("settles", "converges-after-catch-up"),

@@ -31,15 +31,15 @@ _RETURNED = ("name-reuse", *_GONE)
 
 @SCENARIO.family
 def name_taken(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """For each resource whose children keep their names: somebody else takes the last child's name unseen; then scale down.
+    """For each resource whose children keep their names: another user takes the last child's name unseen; then scale down.
 
-    If it were made again as it was, it would have to go whoever knew of it. Children with generated names are left out: nobody
-    creates another object under such a name.
+    If it were made again as it was, it would have to go whatever was known of it. Children with generated names are left out:
+    no user creates another object under such a name.
     """
     kept = [child for child in observed.children if child.stable_names and child.deletes and child.watched and child.stays]
     return (
         Draft(
-            f"somebody else takes the name of the last of {child.resource} unseen, then scale down",
+            f"another user takes the name of the last of {child.resource} unseen, then scale down",
             [HoldStream(resource=child.resource, window=Window(from_step=2))],
             (
                 Apply(object=observed.sample),
@@ -54,14 +54,14 @@ def name_taken(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Hide what it creates first; somebody else deletes one of those; then only a list tells what is left (KEP-5647, Risks).
+    """Hide what it creates first; another user deletes one of those; then only a list tells what is left (KEP-5647, Risks).
 
     It is never shown that there was one more. Of the child that it creates most of: one kind is as good as another.
     """
     there = {child.resource for child in observed.children if child.stays}
     return (
         Draft(
-            f"hide own creates of {hide.resource}, one of which somebody else deletes, and then the watch expires",
+            f"hide own creates of {hide.resource}, one of which another user deletes, and then the watch expires",
             [structs.replace(hide, release="relist")],
             (appear(observed), Remove(resource=hide.resource), Touch(target=observed.target)),
             aims=("converges-after-catch-up", "tolerates-coalescing"),

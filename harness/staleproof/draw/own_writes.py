@@ -22,7 +22,7 @@ _AIMS = {
     "create": ("no-duplicate-create", "converges-after-catch-up"),
     "delete": ("no-excess-delete", "converges-after-catch-up"),
 }
-"""Whoever creates by server-side apply patches, so the verb of a write does not say it."""
+"""Server-side apply creates by a patch, so the verb of a write does not say it."""
 Verb = Literal["create", "delete"]
 Poke = Literal["touch", "resync"]
 _MILDEST_FIRST = ("create", "patch", "update", "delete")

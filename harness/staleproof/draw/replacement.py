@@ -42,8 +42,8 @@ def with_object(plan: Plan, number: int, there: Mapping[str, int]) -> Plan | Non
 
 
 def _done_to(step: Recreate | Remove | Edit | Heartbeat, resource: str, count: int) -> Step:
-    """The same to a child of this resource, of which there are so many; of another one what anybody can do to any child: what it is
-    called when it is made again, and what can be changed in it, is known of the first one only."""
+    """The same to a child of this resource, of which there are so many; of another one what any user can do to any child: what it
+    is called when it is made again, and what can be changed in it, is known of the first one only."""
     nth = step.nth if abs(step.nth) <= count else -1
     if resource == step.resource or isinstance(step, Remove | Heartbeat):
         return replace(step, resource=resource, nth=nth)

@@ -32,7 +32,7 @@ def assert_passed(results: Iterable[Result], baseline: Baseline = NOTHING_KNOWN)
 
 def assert_known(replays: Iterable[tuple[Found, Result]], *, accepts_doubt: bool = False) -> None:
     """Fail the test when one of these replays does not show whether its finding is fixed, and say what did not happen; skip it
-    instead for whoever accepts that."""
+    instead for a user who accepts that."""
     doubtful = [(found, result) for found, result in replays if outcome_of(found, result) == "inconclusive"]
     if not doubtful:
         return
@@ -44,7 +44,9 @@ def assert_known(replays: Iterable[tuple[Found, Result]], *, accepts_doubt: bool
 
 def _doubt(found: Found, result: Result) -> str:
     title = result.plan.title or result.plan.scenario
-    return "\n  ".join([f"INCONCLUSIVE {found.path.stem}, {title}: nobody knows whether it is fixed", *why_unknown(found, result)])
+    return "\n  ".join(
+        [f"INCONCLUSIVE {found.path.stem}, {title}: it is not known whether it is fixed", *why_unknown(found, result)]
+    )
 
 
 def add_properties(result: Result, test: pytest.Item) -> None:

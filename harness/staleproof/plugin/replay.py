@@ -1,4 +1,4 @@
-"""Findings, run again in pytest: those of `--staleproof-replay`, and those that somebody has pinned in a test file of their own.
+"""Findings, run again in pytest: those of `--staleproof-replay`, and those that are pinned in a test file of their own.
 
 A pinned finding is a test in one line:
 

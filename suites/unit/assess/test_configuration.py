@@ -198,7 +198,7 @@ MORE = {"controller_args": ("-v", "2 3"), "controller_env": (("A", "c"), ("B", "
     ],
 )
 def test_the_controller_is_the_command_lines_or_else_the_plans(given: dict[str, Any], expected: Subject) -> None:
-    """Arguments and variables are added to whoever it is."""
+    """Arguments and variables are added to it, whatever it is."""
     assert subject_for(Settings(**given), [plan(), plan(controller=DRAWN_FOR)]) == expected
 
 

@@ -67,7 +67,7 @@ class Outside(Script):
         return self
 
     def drifts(self, external: str = "w", *, change: Literal["created", "changed", "deleted"] = "deleted", **fields: Any) -> Self:  # noqa: ANN401
-        """Somebody else deletes, changes or makes a role; the system is read before and after."""
+        """Another user deletes, changes or makes a role; the system is read before and after."""
         self.reads()
         owner = self._things.get(("roles", external))
         of = owner.name if owner is not None else ""

@@ -52,7 +52,7 @@ class Script(Draft):
         return self.adds(StepEnded, step=number, idle=True)
 
     def applied(self, name: str = "w", resource: str = WIDGETS, **fields: Any) -> Self:  # noqa: ANN401  # JSON
-        """Somebody else creates an object, or changes it."""
+        """Another user creates an object, or changes it."""
         old = self._objects.get((resource, name))
         if old is None:
             return self._commit("ADDED", resource, self._new(resource, name, fields))
@@ -64,20 +64,20 @@ class Script(Draft):
         return self.applied("w", metadata=old | {"generation": old.get("generation", 0) + 1}, spec=replicas)
 
     def made(self, name: str, resource: str = "pods", *, owner: str = "w", **fields: Any) -> Self:  # noqa: ANN401  # JSON
-        """Somebody else creates a child."""
+        """Another user creates a child."""
         return self._commit("ADDED", resource, self._new(resource, name, fields, owner=owner))
 
     def labelled(self, name: str, resource: str = "pods", *, to: str, told: Literal["ADDED", "DELETED", ""]) -> Self:
-        """Somebody else changes the label `app`, and the object enters or leaves what the resource's stream selects; or neither."""
+        """Another user changes the label `app`, and the object enters or leaves what the resource's stream selects; or neither."""
         obj = self._objects[resource, name]
         return self._commit("MODIFIED", resource, obj | {"metadata": obj["metadata"] | {"labels": {"app": to}}}, told=told)
 
     def removed(self, name: str, resource: str = "pods") -> Self:
-        """Somebody else deletes an object, and it is gone at once."""
+        """Another user deletes an object, and it is gone at once."""
         return self._commit("DELETED", resource, self._objects[resource, name])
 
     def terminating(self, name: str, resource: str = "pods") -> Self:
-        """Somebody else deletes an object, and it stays for its grace period."""
+        """Another user deletes an object, and it stays for its grace period."""
         return self._commit("MODIFIED", resource, self._leaving(resource, name))
 
     # --- the controller -----------------------------------------------------------------------------------------------------------

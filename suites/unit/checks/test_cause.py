@@ -77,7 +77,7 @@ CASES: dict[str, tuple[Script, Severity, str]] = {
     "faults that no witness names": (
         Script(Compete(resource="pods")).fires().applied("w").creates("w-a"),
         "duplicated",
-        "it creates pods after somebody else wrote to pods",
+        "it creates pods after another user wrote to pods",
     ),
 }
 

@@ -87,11 +87,11 @@ def test_a_new_life_need_not_know_of_a_child_that_somebody_set_aside(patch: Mani
     script = Script(RESTART, steps=(*STEPS, Edit(resource="pods", patch=patch))).pair()
     trial = beside(script.restarted() if is_restarted else script)
 
-    excused = "somebody set one of its children aside, which a life that began later need not know of"
+    excused = "another user set one of its children aside, which a life that began later need not know of"
     assert set_aside(trial) == (excused if is_restarted and "metadata" in patch else "")
 
 
-def test_the_first_doubt_that_applies_is_told_with_what_it_leaves() -> None:
+def test_the_first_doubt_that_applies_is_reported_with_what_it_leaves() -> None:
     hasty = beside(cut(times=2).stuck(1.0), pair_renewed)
 
     doubt = first_doubt(hasty, ("end",))

@@ -97,7 +97,7 @@ def test_every_recorded_history_is_judged(folder: str, names: Collection[str]) -
     assert kept <= set(names), "of controllers that are gone"
 
 
-def test_lost_data_is_told_first_though_nobody_made_the_claim_again_and_the_trial_did_not_converge() -> None:
+def test_lost_data_is_reported_first_though_nobody_made_the_claim_again_and_the_trial_did_not_converge() -> None:
     history = read(HISTORIES / "mutants" / "hasty_stored_widget.jsonl.gz")
     first, *others = stories(judge(history), history)
 

@@ -150,7 +150,7 @@ def test_deletes(script: Script, workload: Workload, found: list[tuple[str, int,
     assert told(beside(script, workload), "delete") == found
 
 
-def test_what_was_left_is_told_in_words() -> None:
+def test_what_was_left_is_reported_in_words() -> None:
     (delete,) = surplus(beside(shrunk(Script(HOLD)).deletes("w-b"), shrunk))
 
     assert delete.words == "1 live pod of widget/w left, fault-free runs kept 2"

@@ -47,7 +47,7 @@ def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path / "gw1" / "trials" / "gw1-007"
 
 
-def test_a_guilty_history_is_told_and_exits_1() -> None:
+def test_a_guilty_history_is_reported_and_exits_1() -> None:
     done = invoke(HISTORIES / "naive-hidden-creates.jsonl")
     assert done.return_value == 1
     assert "hide own creates of pods, then touch" in done.stdout

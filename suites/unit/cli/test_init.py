@@ -58,7 +58,7 @@ def test_what_is_given_counts_more(here: Path) -> None:
     assert "controller-cmd" not in said
 
 
-def test_what_is_missing_is_told_and_left_to_people() -> None:
+def test_what_is_missing_is_reported_and_left_to_people() -> None:
     done = invoke()
     assert done.return_value == 0, done.exception
     assert "not found, to be written by you: CustomResourceDefinitions: crds: [config/crd]" in done.stdout

@@ -110,7 +110,7 @@ def test_faults_come_from_a_plan_or_from_the_body_of_a_call(tmp_path: Path) -> N
         ({"kind": "ConfigMap"}, 'expected an object with "kind": "Plan"'),
     ],
 )
-def test_a_bad_plan_is_told_with_its_name(content: object, said: str, tmp_path: Path) -> None:
+def test_a_bad_plan_is_reported_with_its_name(content: object, said: str, tmp_path: Path) -> None:
     path = written(tmp_path, content)
     error = refused(UPSTREAM, f"--plan={path}")
     assert isinstance(error, UsageError)
@@ -147,7 +147,7 @@ def test_a_token_that_no_header_can_carry_is_refused(content: bytes, tmp_path: P
     assert path.read_bytes() == content
 
 
-def test_a_kubeconfig_of_somebody_else_is_never_touched(tmp_path: Path) -> None:
+def test_a_kubeconfig_of_another_user_is_never_touched(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text("apiVersion: v1\n")
     assert "name a new file" in str(refused(UPSTREAM, f"--client-kubeconfig={path}"))

@@ -39,7 +39,7 @@ def test_each_system_needs_a_name_and_a_variable_of_its_own() -> None:
     ]
 
 
-def test_what_is_wrong_is_told() -> None:
+def test_what_is_wrong_is_reported() -> None:
     assert read_declaration({"name": "db", "kind": "postgresql"}) == DeclaredPostgreSQL(name="db")
     with pytest.raises(DeclarationError, match="did you mean 'repairs'"):
         read_declaration({"name": "db", "kind": "postgresql", "repair": "never"})

@@ -52,7 +52,7 @@ def test_a_state_drifts(drift: Drift, left: tuple[ExternalObject, ...]) -> None:
         ({}, {}),
     ],
 )
-def test_what_somebody_else_changes_is_what_was_said(fields: dict[str, Any], changed: dict[str, Any]) -> None:
+def test_what_another_user_changes_is_what_was_said(fields: dict[str, Any], changed: dict[str, Any]) -> None:
     assert otherwise(fields, {"login": False, "limit": -1, "tags": {}, "password": ""}) == changed
 
 

@@ -14,7 +14,7 @@ from .seen import MAPS, PODS, TARGET, WIDGETS, sample, widgets
 NAMED = ChildKind("pods", creates=4, deletes=3, stable_names=True, stays=1)
 
 
-def test_somebody_else_takes_the_name_of_the_last_child_unseen_before_it_is_scaled_away() -> None:
+def test_another_user_takes_the_name_of_the_last_child_unseen_before_it_is_scaled_away() -> None:
     (plan,) = deletion.name_taken(replace(widgets(), children=(NAMED,)), STANDARD)
 
     taken = Recreate(resource="pods", foreign=True)
@@ -39,7 +39,7 @@ def test_the_primary_is_deleted_when_nothing_that_was_created_for_it_has_been_se
     assert all(plan.steps == removal(of).steps for plan in plans)
 
 
-def test_somebody_else_deletes_what_it_has_not_been_shown_yet() -> None:
+def test_another_user_deletes_what_it_has_not_been_shown_yet() -> None:
     of = widgets()
     (plan,) = deletion.vanished(of, STANDARD)
 

@@ -63,7 +63,7 @@ def test_what_is_taken_back_is_like_what_was_the_first_time_only() -> None:
     ]
 
 
-def test_what_somebody_else_deleted_may_not_be_there_to_be_deleted() -> None:
+def test_what_another_user_deleted_may_not_be_there_to_be_deleted() -> None:
     of = widgets()
     steps = (Apply(object=sample(3)), Remove(resource=PODS), of.scale(1))
     assert of_pods(*steps) == [(1, "create", 3), (3, "delete", 1)]

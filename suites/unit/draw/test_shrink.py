@@ -167,7 +167,7 @@ def test_what_cannot_be_made_smaller_stays() -> None:
     assert (found.plan.steps, found.plan.faults, found.whole) == (LONG.steps, LONG.faults, True)
 
 
-def test_nothing_is_asked_twice_and_the_end_of_the_time_is_told() -> None:
+def test_nothing_is_asked_twice_and_the_end_of_the_time_is_reported() -> None:
     asked: list[Plan] = []
 
     def fails(each: Plan) -> bool | None:

@@ -28,7 +28,7 @@ def test_there_is_nothing_to_hide_when_nothing_can_change_or_nobody_looks() -> N
     assert list(hidden_children(widgets(watched=(WIDGETS,)), STANDARD)) == []
 
 
-def test_all_changes_are_told_by_one_list() -> None:
+def test_all_changes_are_reported_by_one_list() -> None:
     (plan,) = hidden_changes(widgets(), STANDARD)
 
     assert plan.steps == life(widgets()).steps

@@ -65,7 +65,7 @@ def test_a_line_without_an_exact_version_is_refused(line: str) -> None:
         pins(line)
 
 
-def test_differences_are_told_by_name() -> None:
+def test_differences_are_reported_by_name() -> None:
     locked = {"same": ["1"], "newer": ["1"], "gone": ["1"]}
     installed = {"same": "1", "newer": "2", "more": "3", "staleproof": "0.1", "pip": "30"}
     assert differences(locked, installed) == [("gone", "1", "-"), ("more", "-", "3"), ("newer", "1", "2")]

@@ -38,7 +38,7 @@ def test_it_goes_on_after_a_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.io
-def test_what_is_not_there_is_told_and_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_there_is_reported_and_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "_engine_answers", lambda: False)
     script(tmp_path, "some", "exit 0")
     night = Night(tmp_path)

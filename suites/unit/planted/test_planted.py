@@ -51,7 +51,7 @@ def test_what_is_planted_is_taken_out_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "count"), [("a = 1\n", 0), ("b = 1\nb = 1\n", 2)])
-def test_a_text_that_is_not_there_once_is_told(text: str, count: int, tmp_path: Path) -> None:
+def test_a_text_that_is_not_there_once_is_reported(text: str, count: int, tmp_path: Path) -> None:
     (tmp_path / "some.py").write_text(text)
     with (
         pytest.raises(SetupError, match=f"some.py: expected 'b = 1' once, found it {count} times"),

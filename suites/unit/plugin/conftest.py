@@ -23,7 +23,7 @@ def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pyte
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs these tests may have variables of their own."""
+    """A developer who runs these tests may have variables of their own."""
     for option in OPTIONS:
         monkeypatch.delenv(option.variable, raising=False)
     monkeypatch.delenv("STALEPROOF_ATTACH", raising=False)

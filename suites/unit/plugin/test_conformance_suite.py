@@ -51,7 +51,7 @@ def test_scenarios_and_families_are_chosen_by_name(chosen: str, expected: set[st
         (("-k", "test_drawn"), CANONICAL),
     ],
 )
-def test_what_is_not_to_be_run_is_told(arguments: tuple[str, ...], left: set[str], pytester: pytest.Pytester) -> None:
+def test_what_is_not_to_be_run_is_reported(arguments: tuple[str, ...], left: set[str], pytester: pytest.Pytester) -> None:
     class Told:
         deselected: frozenset[str] = frozenset()
 

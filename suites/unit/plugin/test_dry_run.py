@@ -60,7 +60,7 @@ def run(dry: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 
 
 @pytest.mark.parametrize("workers", [(), ("-n1",)])
-def test_plans_are_told_with_digest_and_seconds(workers: tuple[str, ...], dry: pytest.Pytester) -> None:
+def test_plans_are_reported_with_digest_and_seconds(workers: tuple[str, ...], dry: pytest.Pytester) -> None:
     known(dry)
     suite = ["--pyargs", "staleproof.suites.conformance", "-k", "own-writes/idempotence or drawn"]
     arguments = (*suite, "--hypothesis-seed=7", f"--confcutdir={dry.path}", f"--rootdir={dry.path}", "-p", "conftest")

@@ -38,7 +38,7 @@ def test_what_is_known_fails_no_test() -> None:
         assert_passed([guilty, result("naive-hidden-deletes")], baseline)
 
 
-def test_junit_is_told_how_bad_it_is() -> None:
+def test_junit_is_reported_how_bad_it_is() -> None:
     test = SimpleNamespace(user_properties=[])
     add_properties(result("naive-hidden-creates"), test)  # type: ignore[arg-type]  # all that is asked of a test
     (_, trial), (slug, told) = test.user_properties

@@ -111,7 +111,7 @@ def test_a_plan_whose_fault_did_nothing_is_inconclusive(
     assert "staleproof: INCONCLUSIVE mine" in done.outlines
 
 
-def test_a_file_that_is_not_there_or_wrong_is_told(mine: pytest.Pytester) -> None:
+def test_a_file_that_is_not_there_or_wrong_is_reported(mine: pytest.Pytester) -> None:
     file = mine.path / "tests" / "crashes" / "mine.json"
     file.write_text(json.dumps({"kind": "Crash"}))
     mine.runpytest().stdout.fnmatch_lines(["*mine.json is not a crash file of staleproof*"])

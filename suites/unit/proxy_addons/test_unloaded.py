@@ -1,4 +1,4 @@
-"""What the proxy process leaves unloaded, and that whoever needs it gets it all the same."""
+"""What the proxy process leaves unloaded, and that a client that needs it gets it all the same."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def test_a_proxy_loads_no_web_server_and_no_addon_that_it_does_not_use() -> None
     assert printed(f"import staleproof.proxy_addons.process; {loaded}") == "[]"
 
 
-def test_whoever_asks_for_more_gets_it() -> None:
+def test_a_client_that_asks_for_more_gets_it() -> None:
     code = "from mitmproxy.addons import default_addons; from mitmproxy.addons import script; import ruamel.yaml as yaml; "
     assert printed(code + "print(len(default_addons()) > 20, yaml.YAML(typ='safe').load('a: 1'))") == "True {'a': 1}"
 

@@ -1,4 +1,4 @@
-"""A baseline: what is known, new and gone; what a file says that somebody edited."""
+"""A baseline: what is known, new and gone; what a file says that a user edited."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_what_was_looked_for_and_not_found_is_gone(run: object, expected: list[K
     assert gone(BASELINE, run) == expected  # type: ignore[arg-type]  # a report
 
 
-def test_what_is_gone_is_told_with_what_to_do() -> None:
+def test_what_is_gone_is_reported_with_what_to_do() -> None:
     told = f"gone: {CREATES} ({SLUG}); take it out with the option update-baseline"
     assert in_words(BASELINE, report(trial("001", verdict(SLUG, GOOD)))) == ["baseline: 0 known, 0 new", told]
 

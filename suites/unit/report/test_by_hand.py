@@ -114,7 +114,7 @@ def test_steps_are_what_kubectl_does() -> None:
         assert line in done
 
 
-def test_what_is_done_to_the_process_is_told_and_not_sent_to_the_proxy() -> None:
+def test_what_is_done_to_the_process_is_reported_and_not_sent_to_the_proxy() -> None:
     down = Restart(window=Window(2, 3), stays_down=True)
     steps = (Apply(object=WIDGET), Touch(target=TARGET), Touch(target=TARGET))
     done = of(*steps, faults=(HoldStream(resource="pods"), down, Kill(resource="pods", nth=2), Pause(window=Window(3))))
@@ -130,7 +130,7 @@ def test_what_is_done_to_the_process_is_told_and_not_sent_to_the_proxy() -> None
     ]
 
 
-def test_what_is_done_to_external_systems_is_told() -> None:
+def test_what_is_done_to_external_systems_is_reported() -> None:
     window = Window(1, 2)
     faults: tuple[AnyFault, ...] = (
         RejectCall(system="db", window=window),
@@ -148,7 +148,7 @@ def test_what_is_done_to_external_systems_is_told() -> None:
         "answer.",
         f"Make ready to kill the controller in this step, when call number 1 {call} is executed and not answered yet, and start it "
         "again.",
-        "See to it, past the controller, that somebody else has deleted number 1 of the roles in db.",
+        "See to it, past the controller, that another user has deleted number 1 of the roles in db.",
         "Wait until what drifted is repaired, for at most 30 s.",
         "See to it, past the controller, that db is down.",
     ]

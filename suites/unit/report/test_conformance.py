@@ -278,7 +278,7 @@ def test_the_yaml_says_what_it_is_first() -> None:
     assert text.startswith("apiVersion: staleproof.dev/v1alpha1\nkind: ConformanceReport\n")
 
 
-def test_each_level_is_told_and_what_is_provisional_has_no_result() -> None:
+def test_each_level_is_reported_and_what_is_provisional_has_no_result() -> None:
     said = EVERYTHING_PASSED | {EXTENDED[0]: BAD, EXTENDED[1]: IDLE, PROVISIONAL[0]: BAD}
     of = report(trial(said))
     (profile,) = made(of)["profiles"]

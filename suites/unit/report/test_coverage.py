@@ -31,19 +31,19 @@ def test_what_fired_covers_what_it_put_to_the_test() -> None:
     assert found == {(LOSS, Occasion("Sever", "pods", "changes", "spec.size"))}
 
 
-def test_it_is_told_in_a_line() -> None:
+def test_it_is_reported_in_a_line() -> None:
     first, *_ = told(runs.report(trial("1", fault()), trial("2", fault(phase="rests", move="", resource="*"))))
     where = f"on 1 resource, in 2 of {len(PHASES)} phases, over changes of 1 field"
     assert first == f"covered: 1 requirement by 1 kind of faults {where}: 2 combinations"
 
 
-def test_where_nothing_fired_or_all_was_hostile_nothing_is_told() -> None:
+def test_where_nothing_fired_or_all_was_hostile_nothing_is_reported() -> None:
     assert told(runs.report(trial("1", fault("not fired")))) == []
     assert told(runs.report(trial("1", fault(), hostile="hostile faults (DropFrame)"))) == []
     assert told(runs.report()) == []
 
 
-def test_what_was_not_reached_is_told_with_the_option_that_may() -> None:
+def test_what_was_not_reached_is_reported_with_the_option_that_may() -> None:
     environment = {"kubernetes": "v1", "passed on": "spec.size, spec.boxes[0].name, spec.log"}
     trials = [trial("1", fault()), *(trial(str(number), fault(move="spec.boxes")) for number in range(2, 11))]
     lines = told(runs.report(*trials, environment=environment))

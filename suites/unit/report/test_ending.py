@@ -114,7 +114,7 @@ def test_a_finding_has_five_parts() -> None:
     assert again == "    again: staleproof replay c0ffee"
 
 
-def test_the_worst_finding_comes_first_and_a_cause_is_told_once() -> None:
+def test_the_worst_finding_comes_first_and_a_cause_is_reported_once() -> None:
     worse = verdict(SECOND, BAD, story=f"{SECOND}  a claim is gone", severity="destroyed", cause="it lists the past")
     other = verdict(FIRST, BAD, story=STORY, severity="duplicated", cause="its view is old")
     shown = lines(runs.report(trial("1", other), trial("2", worse), trial("3", other, worse)))
@@ -132,7 +132,7 @@ def test_requirements_that_passed_or_were_not_tried_have_a_list_each() -> None:
     assert f"– not exercised (2): {SLUGS[-2]}, {SLUGS[-1]}" in shown  # noqa: RUF001  # a dash on purpose
 
 
-def test_no_reason_is_told_twice() -> None:
+def test_no_reason_is_reported_twice() -> None:
     why = "planned faults never fired: Hold of pods"
     of = runs.report(
         trial("1", *(verdict(slug, UNKNOWN, why=why) for slug in SLUGS[:5]), verdict(SLUGS[5], UNKNOWN, why="another"))
@@ -159,7 +159,7 @@ def test_the_option_that_would_reach_most_is_named() -> None:
     assert "3 plans left out: there was no time" in lines(hurried)
 
 
-def test_of_a_run_that_was_interrupted_no_option_is_told() -> None:
+def test_of_a_run_that_was_interrupted_no_option_is_reported() -> None:
     of = runs.report(trial("1", verdict(FIRST, GOOD), verdict(SECOND, IDLE)))
     assert "  no plan of this run was about them" in lines(of)
     assert "  no plan of this run was about them" not in lines(msgspec.structs.replace(of, partial=True))
@@ -176,7 +176,7 @@ def test_what_is_not_scored_stands_apart() -> None:
     assert not [line for line in shown if line.startswith("✗")]
 
 
-def test_what_kept_the_run_from_telling_more_is_told() -> None:
+def test_what_kept_the_run_from_telling_more_is_reported() -> None:
     ended = EndedSearch(scenario="drawn", primary="widgets/w", plans=5, requirement=FIRST, found="x", trial="003")
     of = runs.report(
         trial("1", verdict(FIRST, GOOD)),

@@ -45,7 +45,7 @@ def test_each_requirement_is_a_row() -> None:
     assert told[PROVISIONAL[1]] == ["–", "–"]  # noqa: RUF001  # a dash on purpose
 
 
-def test_what_a_failure_does_is_told() -> None:
+def test_what_a_failure_does_is_reported() -> None:
     of = report(trial({CORE[0]: BAD}))
     verdicts = (replace(of.trials[0].verdicts[0], severity="destroyed"),)
     found = matrix([Column(conformance(replace(of, trials=(replace(of.trials[0], verdicts=verdicts),))))])

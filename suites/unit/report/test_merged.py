@@ -96,7 +96,7 @@ def test_a_trial_counts_once_and_has_a_name_of_its_own() -> None:
     assert (kept[first.folder].run, kept[first.folder].folder) == (1, "trials/003")
 
 
-def test_each_run_is_told_with_its_command() -> None:
+def test_each_run_is_reported_with_its_command() -> None:
     made, _ = merged(PARTS)
     assert [(each.run_id, each.reproduce, each.trials) for each in made.shards] == [
         (f"run {scenario}", f"pytest -k {scenario}/", 5) for scenario in SCENARIOS

@@ -74,7 +74,7 @@ def aims(of: Report, *slugs: str) -> Report:
     return msgspec.structs.replace(of, trials=tuple(msgspec.structs.replace(trial, aims=slugs) for trial in of.trials))
 
 
-def test_what_has_to_be_exercised_and_was_not_is_told_with_the_option_that_would_reach_it() -> None:
+def test_what_has_to_be_exercised_and_was_not_is_reported_with_the_option_that_would_reach_it() -> None:
     of = aims(report((verdict(FIRST, IDLE), verdict(SECOND, GOOD))), FIRST, SECOND)
     assert sentence(of) == f"passed: 1 of {ALL} requirements tried, 1 trial"
     wanted = msgspec.structs.replace(of, wanted=(FIRST, SECOND, THIRD))  # no plan is about the third
@@ -104,14 +104,14 @@ def test_what_a_controller_gives_no_occasion_for_is_not_asked_for(slug: str, why
     assert not sentence(msgspec.structs.replace(more, wanted=(slug, FIRST))).startswith("passed: "), "one plan says another reason"
 
 
-def test_what_a_sweep_suspects_and_no_run_alone_shows_is_told() -> None:
+def test_what_a_sweep_suspects_and_no_run_alone_shows_is_reported() -> None:
     name = f"{SUSPECTED} 007, and not seen alone"
     of = report(PASSED)
     shown = lines(msgspec.structs.replace(of, environment={**of.environment, name: "cleans-up: it is left over"}), width=300)
     assert f"{name}: cleans-up: it is left over" in shown
 
 
-def test_what_could_not_be_carried_out_is_told_once() -> None:
+def test_what_could_not_be_carried_out_is_reported_once() -> None:
     why = "a step of the workload could not be done: step 2 (remove secrets number 1): there are 0 such children"
     left_out = tuple(LeftOut(scenario="drawn", title=title, why=why) for title in ("a", "b"))
     shown = lines(msgspec.structs.replace(report(PASSED), left_out=left_out), width=300)
@@ -177,7 +177,7 @@ def test_trials_and_faults_are_summed_where_it_was_exercised() -> None:
         ([True, False, False], "kept: 3 plans, 1 history; 2 of trials that passed were removed, as keep=findings asks"),
     ],
 )
-def test_what_is_left_of_the_trials_is_told(kept: list[bool], told: str) -> None:
+def test_what_is_left_of_the_trials_is_reported(kept: list[bool], told: str) -> None:
     of = runs.report(*(trial(str(number), kept=each) for number, each in enumerate(kept)))
     assert told in lines(of)
 
@@ -196,7 +196,7 @@ def test_below_the_table_stands_why_what_did_not_pass_did_not() -> None:
     assert not [line for line in shown if "is not told" in line]
 
 
-def test_what_was_found_is_told_by_cause_and_the_worst_first() -> None:
+def test_what_was_found_is_reported_by_cause_and_the_worst_first() -> None:
     worse = verdict(SECOND, BAD, story=f"{SECOND}  a claim is gone\n  remedy: x", severity="destroyed", cause="it lists the past")
     same = verdict(THIRD, BAD, severity="stuck", cause="it lists the past")
     other = verdict(FIRST, BAD, story=STORY, severity="duplicated", cause="its view is old")
@@ -231,7 +231,7 @@ def with_faults(of: Report, *faults: FaultReport, hostile: str = "") -> Report:
     return msgspec.structs.replace(of, trials=trials)
 
 
-def test_what_there_was_no_time_for_is_told_and_what_therefore_nobody_tried() -> None:
+def test_what_there_was_no_time_for_is_reported_and_what_therefore_nobody_tried() -> None:
     hold = FaultReport(fault="Hold", resource="pods", outcome="fired")
     skew = FaultReport(fault="Skew", resource="*", outcome="not fired")
     left_out = (
@@ -248,7 +248,7 @@ def test_what_there_was_no_time_for_is_told_and_what_therefore_nobody_tried() ->
     assert not [line for line in lines(msgspec.structs.replace(of, left_out=left_out[1:])) if "never tried" in line]
 
 
-def test_plans_that_a_finding_made_superfluous_are_told_by_finding() -> None:
+def test_plans_that_a_finding_made_superfluous_are_reported_by_finding() -> None:
     def ended(scenario: str, plans: int, trial: str, found: str = "it creates pods on an old view of pods") -> EndedSearch:
         return EndedSearch(scenario=scenario, primary="widgets/w", plans=plans, requirement=FIRST, found=found, trial=trial)
 
@@ -270,7 +270,7 @@ def test_refused_faults_are_counted_and_told() -> None:
     assert "PastSnapshot of * was refused (2 times): it is a consistent read" in lines(of)
 
 
-def test_faults_that_did_not_fire_are_told_once_with_the_commonest_reason() -> None:
+def test_faults_that_did_not_fire_are_reported_once_with_the_commonest_reason() -> None:
     reasons = [("pods", "2 events came"), ("jobs", "no event came"), ("pods", "2 events came")]
     silent = [FaultReport(fault="Hold", resource=resource, outcome="not fired", why=why) for resource, why in reasons]
     of = with_faults(report(PASSED), FaultReport(fault="Delay", resource="pods", outcome="not fired"), *silent)
@@ -286,7 +286,7 @@ def test_not_every_fault_that_did_nothing_has_a_line() -> None:
     assert "Fault5, Fault6 did nothing either; report.json has the reasons" in shown
 
 
-def test_what_is_needed_and_not_taken_away_is_told() -> None:
+def test_what_is_needed_and_not_taken_away_is_reported() -> None:
     of = report(PASSED)
     of = msgspec.structs.replace(of, environment={**of.environment, "inputs": "step 2 (delete Secret/s): it stays"})
     assert "what the primary needs is not taken away: step 2 (delete Secret/s): it stays" in lines(of)
@@ -323,7 +323,7 @@ def test_findings_about_provisional_requirements_stand_apart_and_are_not_scored(
     assert sentence(of) == f"passed: 2 of {ALL} requirements tried, 1 trial"
 
 
-def test_costs_are_told_and_are_no_failures() -> None:
+def test_costs_are_reported_and_are_no_failures() -> None:
     costs = (
         CostReport(primaries=1, writes=3, void=3),
         CostReport(primaries=2, writes=6, void=3),
@@ -338,20 +338,20 @@ def test_costs_are_told_and_are_no_failures() -> None:
     assert sentence(of) == f"passed: 1 of {ALL} requirements tried, 3 trials"
 
 
-def test_what_it_keeps_too_many_of_without_any_fault_is_told_and_not_scored() -> None:
+def test_what_it_keeps_too_many_of_without_any_fault_is_reported_and_not_scored() -> None:
     of = report(PASSED)
     of = msgspec.structs.replace(of, environment={**of.environment, "more than asked for": "5 pods where spec.replicas was 4"})
     assert "without any fault, so not scored: it kept 5 pods where spec.replicas was 4" in lines(of, width=200)
     assert sentence(of) == f"passed: {ALL} of {ALL} requirements tried, 1 trial"
 
 
-def test_what_was_said_of_changes_in_vain_is_told() -> None:
+def test_what_was_said_of_changes_in_vain_is_reported() -> None:
     of = report(PASSED)
     of = msgspec.structs.replace(of, environment={**of.environment, "mutations": "only: 'spec.size' allows no change of Widget/w"})
     assert "mutations without effect: only: 'spec.size' allows no change of Widget/w" in lines(of, width=200)
 
 
-def test_the_companions_that_were_chosen_are_told_with_their_cost() -> None:
+def test_the_companions_that_were_chosen_are_reported_with_their_cost() -> None:
     told = {"companions for Widget/w": "job, kwok: ready in 2.0 s", "companions": "job, kwok"}
     of = msgspec.structs.replace(report(PASSED), environment=told)
     assert [line for line in lines(of, width=200) if "companions" in line] == ["companions for Widget/w: job, kwok: ready in 2.0 s"]
@@ -372,7 +372,7 @@ def test_a_controller_that_writes_nothing_at_rest_costs_nothing() -> None:
     assert not [line for line in lines(report(PASSED)) if line.startswith("cost")]
 
 
-def test_only_the_first_few_of_them_are_told() -> None:
+def test_only_the_first_few_of_them_are_reported() -> None:
     shown = lines(report(*[(verdict("no-blind-retry", BAD, story="no-blind-retry  x"),)] * 7))
     assert "  and 2 more; report.json has them" in shown
 
@@ -381,7 +381,7 @@ def test_without_an_environment_the_version_is_unknown() -> None:
     assert "Kubernetes ?" in lines(msgspec.structs.replace(report(), environment={}))[0]
 
 
-def test_what_it_may_not_do_is_told_and_that_nobody_looked() -> None:
+def test_what_it_may_not_do_is_reported_and_that_nobody_looked() -> None:
     checked = msgspec.structs.replace(report(PASSED), refused={"list secrets": 14}, environment={"rbac": "the controller may …"})
     assert "asked 14 times to list secrets: not allowed by its Role" in lines(checked)
     assert not any("RBAC" in line for line in lines(checked))
@@ -389,7 +389,7 @@ def test_what_it_may_not_do_is_told_and_that_nobody_looked() -> None:
     assert "RBAC was not checked: nobody knows" in lines(unchecked)
 
 
-def test_what_was_asked_of_external_systems_is_told_with_how_often_they_were_only_looked_at() -> None:
+def test_what_was_asked_of_external_systems_is_reported_with_how_often_they_were_only_looked_at() -> None:
     series = ExternalSeries(
         system="db",
         seconds=60.0,
@@ -400,7 +400,7 @@ def test_what_was_asked_of_external_systems_is_told_with_how_often_they_were_onl
     )
     of = runs.report(msgspec.structs.replace(trial("1", verdict(FIRST, GOOD)), external=(series,)))
     told = (
-        "db: 13 calls (SELECT 12, CREATE 1), 12 that only look for each object and minute; 1 deleted by somebody else; down 1 time"
+        "db: 13 calls (SELECT 12, CREATE 1), 12 that only look for each object and minute; 1 deleted by another user; down 1 time"
     )
     assert told in lines(of, width=200)
     assert not any(line.startswith("db:") for line in lines(report(PASSED)))

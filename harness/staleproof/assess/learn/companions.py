@@ -1,9 +1,9 @@
 """Which companions run beside a controller: those that a real cluster would have for what it creates.
 
 The garbage collector and the namespace controller always run. For the others the controller is watched without any fault: as long
-as it creates something that nobody acts on yet, whoever does so in a real cluster is started, and it is watched again, because it
-may go on once its pods are ready. All this comes before the first observation, so that a run's histories are of one cluster.
-"""
+as it creates something that no controller acts on yet, the one that does so in a real cluster is started, and it is watched again,
+because it may go on once its pods are ready. All this comes before the first observation, so that a run's histories are of one
+cluster."""
 
 from collections.abc import Iterable
 from functools import partial

@@ -82,7 +82,7 @@ def _tried(session: Session, bare: Observed, steps: Sequence[_Theirs], planned: 
 
 
 def _is_done(trial: Trial, bare: Observed, number: int, step: _Theirs) -> bool:
-    """Whether somebody else changed something of the resource in the step of this number."""
+    """Whether another user changed something of the resource in the step of this number."""
     resource = step.resource if isinstance(step, Edit) else bare.resource
     began, ended = next((run.began, run.ended) for run in trial.steps if run.number == number)
     return any(
@@ -114,7 +114,7 @@ def _kept(bare: Observed, trial: Trial) -> Iterator[tuple[ChildKind, list[Incarn
 
 
 def _children(trial: Trial, resource: str) -> list[Incarnation]:
-    """Those that were there in the end and are somebody's children."""
+    """Those that were there in the end and have an owner."""
     every = object_history(trial).objects.values()
     return [each for each in every if each.resource == resource and each.owner_uid and each.is_live(before=len(trial.entries))]
 

@@ -1,8 +1,7 @@
 """Whether the life of the controller that a trial began in was still sound, and what a trial left of it.
 
-A controller that a trial has ruined spoils those that come after it, and they are not to blame. So whoever finds it dead or doing
-nothing any more begins a new life, runs the trial again, and names the trial after which it was like that.
-"""
+A controller that a trial has ruined spoils those that come after it, and they are not to blame. So a worker that finds it dead or
+doing nothing any more begins a new life, runs the trial again, and names the trial after which it was like that."""
 
 from collections.abc import Sequence
 from dataclasses import replace

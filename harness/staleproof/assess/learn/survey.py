@@ -47,7 +47,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The value of an option, and what is there, in words. With `is_open` somebody has to see to it first."""
+    """The value of an option, and what is there, in words. With `is_open` the user has to see to it first."""
 
     name: str
     texts: tuple[str, ...]

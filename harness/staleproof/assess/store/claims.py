@@ -1,5 +1,5 @@
-"""Which worker runs which plan: a plan is claimed in the run folder before it is run, and what came of it is left there for whoever
-needs it.
+"""Which worker runs which plan: a plan is claimed in the run folder before it is run, and what came of it is left there for the
+worker that needs it.
 
 A claim is a lock that belongs to a process and goes with it, however it ends. A plan that was begun and has no outcome was begun by
 one that died, or failed: only the worker that needs the outcome takes it over, so a plan that kills workers kills no more of them.

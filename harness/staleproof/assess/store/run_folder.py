@@ -75,7 +75,7 @@ class RunFolder:
         return {path.name: decode_plan((path / PLAN).read_bytes()) for path in sorted(folders)}
 
     def once(self, key: str, make: Callable[[], bytes | None], acquire: Acquire = FileLock.acquire) -> bytes | None:
-        """What came of the work with this key: whoever comes first does it, the others wait for it, and the next of them takes it
+        """What came of the work with this key: the first to come does it, the others wait for it, and the next of them takes it
         over when who was at it has died. None: it came to nothing that could be kept.
 
         `acquire` waits for a lock, and raises when the run is over.
@@ -158,7 +158,7 @@ class RunFolder:
 
 
 def acquired_now(lock: FileLock) -> None:
-    """Take a lock that nobody has. Timeout when somebody has it."""
+    """Take a lock that is free. Timeout when it is held."""
     lock.acquire(blocking=False)
 
 

@@ -105,13 +105,13 @@ class References:
         return SharedRun(self.worker.key(kind, plan), made, plan)
 
     def take(self, run: SharedRun) -> History:
-        """The run, made now or by whoever was first."""
+        """The run, made now or by the first worker to need it."""
         read = self.worker.shared.reference(self.worker.done(run).decode())  # in a file, secrets are masked
         return replace(read, header=msgspec.structs.replace(read.header, plan=run.plan))
 
     def unstable(self) -> tuple[UnstableField, ...]:
-        """The fields that fault-free runs of this controller, in this company, do not agree on, whatever their workload and whoever
-        ran them."""
+        """The fields that fault-free runs of this controller, in this company, do not agree on, whatever their workload and
+        whichever worker ran them."""
         groups: dict[bytes, list[str]] = defaultdict(list)
         subject = masked_subject(self.worker.options.subject)
         for name, plan in self.worker.shared.references().items():

@@ -1,4 +1,4 @@
-"""Writes by which the controller took back what somebody else had changed, path by path; and what it knew of that change.
+"""Writes by which the controller took back what another user had changed, path by path; and what it knew of that change.
 
 What the controller itself had set before in that object, or in one of its name, is its own: to set it again, seen or not, is to
 keep it as it should be. Paths are those of the content, the status, and of labels, annotations, finalizers and owner references.
@@ -35,7 +35,7 @@ _Values = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Overwrite:
-    """A path by which an own write took back what somebody else had committed (`theirs`)."""
+    """A path by which an own write took back what another user had committed (`theirs`)."""
 
     of: Incarnation
     path: str
@@ -58,7 +58,7 @@ class _Object:
     foreign: dict[str, list[tuple[object, Commit]]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, commit: Commit, before: _Values, after: _Values) -> Iterator[tuple[str, Commit]]:
-        """The paths that the controller sets back by this commit, each with the change by somebody else."""
+        """The paths that the controller sets back by this commit, each with the change by another user."""
         for path in sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
             if commit.by is not None:
                 changes = reversed(self.foreign.pop(path, []))
@@ -73,7 +73,7 @@ class _Object:
 
 @fact
 def overwrites(trial: Trial) -> list[Overwrite]:
-    """Of changes by somebody else, shown or not."""
+    """Of changes by another user, shown or not."""
     by_name = grouped(((of.resource, of.name), of) for of in object_history(trial).objects.values())
     changed = (every for every in by_name.values() if any(_is_foreign(commit) for of in every for commit in of.commits))
     return [loss for incarnations in changed for loss in _overwritten_in(trial, incarnations)]
@@ -100,7 +100,7 @@ def knows_change(trial: Trial, of: Incarnation, change: Commit, request: Request
 
 
 def blind_puts(trial: Trial) -> Iterator[tuple[Request, Competed]]:
-    """Whole objects that were put though somebody else had written to them since they were sent, each with that write."""
+    """Whole objects that were put though another user had written to them since they were sent, each with that write."""
     for _, entry in trial.every(Competed):
         request = None if entry.executed else trial.request_of.get(entry.request)
         is_put = request is not None and request.asked.verb == "update" and not request.asked.subresource
@@ -110,7 +110,7 @@ def blind_puts(trial: Trial) -> Iterator[tuple[Request, Competed]]:
 
 @fact
 def changes_by_others(trial: Trial) -> Timeline[str, Commit | None]:
-    """By uid, the last change by somebody else that was recorded."""
+    """By uid, the last change by another user that was recorded."""
     found: Timeline[str, Commit | None] = Timeline(None)
     for commit in sorted(filter(_is_foreign, trial.commits), key=lambda each: each.index):
         found.note(commit.index, commit.entry.uid, commit)
@@ -118,7 +118,7 @@ def changes_by_others(trial: Trial) -> Timeline[str, Commit | None]:
 
 
 def _is_foreign(commit: Commit) -> bool:
-    """Whether somebody else changed, or ended, an object that was there."""
+    """Whether another user changed, or ended, an object that was there."""
     return commit.by is None and commit.before is not None
 
 

@@ -42,7 +42,7 @@ class Revert:
 
     @property
     def asked(self) -> int:
-        """The position of the request; of the commit, for what somebody else returned."""
+        """The position of the request; of the commit, for what another user returned."""
         by = self.content.commit.by
         return self.content.commit.index if by is None else by.index
 

@@ -1,7 +1,7 @@
 """Deletes of what this life of the controller had never been shown, or of what belongs to an owner that it had never been shown.
 
 Never shown is not enough, because a controller may rightly delete by name what it does not watch: its view of that resource was
-old, too. And deletes by a name that somebody else's object had taken unseen, which invite that.
+old, too. And deletes by a name that another user's object had taken unseen, which invite that.
 """
 
 from collections.abc import Mapping, Sequence

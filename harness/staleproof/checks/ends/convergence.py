@@ -23,7 +23,7 @@ def differences(trial: Trial, until: int, *, of: Trial | None = None) -> list[Di
 def _differences(trial: Trial, run: Trial, until: int, own: Compared) -> list[Difference]:
     state = final_objects(run, until=until)
     if not baseline(trial).difference(state, run.namespace):
-        return []  # in nothing, whoever wrote it
+        return []  # in nothing, whatever wrote it
     return list(baseline(trial).differences(state, run.namespace, own))
 
 

@@ -1,6 +1,6 @@
 """What the controller under test has written itself, in any of the runs that are compared: only there can it be wrong.
 
-The rest of an end is somebody else's: what companions make of its objects (revisions of a Deployment, ReplicaSets, their pods,
+The rest of an end is another user's: what companions make of its objects (revisions of a Deployment, ReplicaSets, their pods,
 claims), what users and competitors write, what the API server puts there later. It is left out by what the controller's own commits
 changed, and not by names of kinds. A create writes every field of the object; a delete writes that it is there no more, and who
 sets or removes finalizers says how long it is there. Fields are those of a resource, whichever object it was: what a controller

@@ -102,7 +102,7 @@ class Baseline:
 
     def difference(self, objects: Iterable[tuple[str, Manifest]], namespace: str) -> str:
         """The first way in which a state (resource, object) is not like the references' end; empty when it is. All that is there
-        counts, whoever wrote it."""
+        counts, whatever wrote it."""
         return next((difference.text for difference in self.differences(objects, namespace)), "")
 
     def differences(

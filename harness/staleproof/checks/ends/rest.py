@@ -1,7 +1,7 @@
 """What a controller writes at rest: once the trial has settled, and its primaries have been listed once more without any change.
 
 What does not count: refused writes, leases, events and leader election, reviews and tokens (nothing is stored), writes outside the
-trial's namespace, and whatever came after somebody else had changed something. Nor does the first repetition of a write that a
+trial's namespace, and whatever came after another user had changed something. Nor does the first repetition of a write that a
 fault had rejected, or whose answer was lost: a controller waits before it tries again.
 
 Nothing is known when the controller had not been shown everything by the time it had settled: then something had changed for it.
@@ -137,7 +137,7 @@ def _looks(trial: Trial, settled: int) -> Sequence[int]:
 def _untested(trial: Trial, disturbed: int, looks: Sequence[int]) -> str:
     if disturbed in trial.commit_at:
         changed = trial.commit_at[disturbed].entry
-        return f"somebody else changed {changed.resource}/{changed.name} after the controller had settled"
+        return f"another user changed {changed.resource}/{changed.name} after the controller had settled"
     if not looks:
         told = "although it was told to" if trial.plan.settle.resync else "because the plan does not tell it to"
         return f"the controller did not list its primaries again after it had settled, {told}"

@@ -20,7 +20,7 @@ from staleproof.core.history.provenance import uid_of
 
 @dataclass(frozen=True, slots=True)
 class FirstEffect:
-    """Of the first incarnation of a primary that somebody else created.
+    """Of the first incarnation of a primary that another user created.
 
     `shown`: where the controller was first shown it; `first`: where it then first asked for a write for it. None: it never came.
     """

@@ -1,9 +1,9 @@
 """Changes that were made past the proxy: nobody knows on what view they were decided, so a trial with any of them proves nothing.
 
-A change counts if the controller never asked through the proxy for a write that can have made it, and it is nobody's who is known
-to work beside it: staleproof itself, the API server, companions. In a cluster of the user's own there are others, so there the
-controller must be known to call itself so. Who made a change, `metadata.managedFields` says, though not of deletions.
-"""
+A change counts if the controller never asked through the proxy for a write that can have made it, and it is not the work of any
+writer who is known to work beside it: staleproof itself, the API server, companions. In a cluster of the user's own there are
+others, so there the controller must be known to call itself so. Who made a change, `metadata.managedFields` says, though not of
+deletions."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,9 +1,9 @@
 """What a garbage collector would take: every real cluster has one, a trial may not.
 
-It takes what has owner references and no owner that is there. Whoever leaves that to it has cleaned up. An owner that is about to
-go, with nothing but the collector's own mark `foregroundDeletion` on it, counts as gone. Not so one that is to leave its dependents
-behind (`orphan`): the collector takes the references off them first, and without one they stay as they are. What has a finalizer
-of its own would only be marked for deletion, and wait for whoever set that: it is no garbage.
+It takes what has owner references and no owner that is there. A controller that leaves that to it has cleaned up. An owner that is
+about to go, with nothing but the collector's own mark `foregroundDeletion` on it, counts as gone. Not so one that is to leave its
+dependents behind (`orphan`): the collector takes the references off them first, and without one they stay as they are. What has a
+finalizer of its own would only be marked for deletion, and wait for the controller that set that: it is no garbage.
 
 Divergence from Kubernetes: an owner that was never there counts as one that is gone, if there were objects of its kind in the
 namespace; of other kinds (of the cluster, perhaps) nothing is known, and what they own stays.
@@ -34,6 +34,6 @@ def _is_garbage(obj: Manifest, there: Collection[Any], kinds: Collection[str]) -
 
 
 def _is_leaving(obj: Manifest) -> bool:
-    """What is being deleted and will be gone without anybody's help but the collector's."""
+    """What is being deleted and will be gone without any help but the collector's."""
     metadata = obj["metadata"]
     return "deletionTimestamp" in metadata and set(metadata.get("finalizers") or ()) <= {_FOREGROUND}

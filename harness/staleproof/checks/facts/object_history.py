@@ -1,7 +1,7 @@
 """Objects over time: every incarnation with its commits, who created and deleted it, and how many of a role were alive at a time.
 
 "Live" means not deleted, and deleted means deletionTimestamp set. Commits are ordered by their revision. Whose they are is the
-trial's to say (`Trial.commits`); a delete of what somebody else had deleted before is not the controller's.
+trial's to say (`Trial.commits`); a delete of what another user had deleted before is not the controller's.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ class Incarnation:
 
     @property
     def creator(self) -> Request | None:
-        """The controller's request that created it; None if somebody else did."""
+        """The controller's request that created it; None if another user did."""
         by = self.first.by
         return by if by is not None and is_create(by) else None
 
@@ -83,7 +83,7 @@ class Incarnation:
 
     @property
     def deleter(self) -> Request | None:
-        """The controller's request that deleted it; None if somebody else did, or nobody."""
+        """The controller's request that deleted it; None if another user did, or nobody."""
         by = self.end.by if self.end is not None else None
         return by if by is not None and by.asked.verb in ("delete", "deletecollection") else None
 
@@ -106,7 +106,7 @@ class Incarnation:
         return newest is not None and newest.type != "DELETED" and "deletionTimestamp" in newest.object["metadata"]
 
     def generation_at(self, revision: int) -> int:
-        """The newest generation that whoever was shown this revision can have seen."""
+        """The newest generation that a client that was shown this revision can have seen."""
         return next((commit.generation for commit in self.commits if commit.entry.revision >= revision), BEYOND)
 
     def reaching(self, generation: int) -> Commit | None:

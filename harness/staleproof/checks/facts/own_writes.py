@@ -88,7 +88,7 @@ def own_deletes(trial: Trial) -> OwnWrites:
 
 
 def taken_unseen(trial: Trial, role: Role, *, before: int) -> list[Incarnation]:
-    """Objects of a role that somebody else deleted, which the controller had not been shown before a position."""
+    """Objects of a role that another user deleted, which the controller had not been shown before a position."""
     others = object_history(trial).objects.values()
     gone = [each for each in others if each.role == role and each.deleter is None and each.is_gone(before=before)]
     return [each for each in gone if not _is_shown(trial, each, "delete", before)]

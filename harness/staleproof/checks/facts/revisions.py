@@ -38,7 +38,7 @@ def without_past_revisions(objects: Sequence[tuple[str, Manifest]]) -> list[tupl
     """These objects (resource, object) without what is kept of earlier states.
 
     The latest revision of each owner stays, and what still has pods. Of ReplicaSets whose numbers are not known, all stay unless
-    one of the same owner has pods: nobody else can say which of those without pods is the latest.
+    one of the same owner has pods: only its controller can say which of those without pods is the latest.
     """
     latest: dict[str, int] = defaultdict(int)
     busy: set[str] = set()

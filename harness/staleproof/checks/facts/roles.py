@@ -15,7 +15,7 @@ from staleproof.core.plan.manifest import Manifest
 
 
 class Role(NamedTuple):
-    """`owner` is like `Widget/sample`, with `#2` for a second incarnation; empty for nobody's child (`owner_of`)."""
+    """`owner` is like `Widget/sample`, with `#2` for a second incarnation; empty for an object without an owner (`owner_of`)."""
 
     owner: str
     resource: str

@@ -25,15 +25,15 @@ def no_delete_of_unseen(trial: Trial) -> Iterator[Said]:
     view was old: news of the incarnation had been withheld, or the controller had been shown an earlier incarnation of that name
     and not its end, or a list of the past in which it was not yet.
 
-    Whoever names the incarnation that it means (a precondition) has learnt of it somehow; whoever deletes a collection has not to
-    know any. Of the owner or the primary they may have learnt nothing all the same, as a controller that sweeps up what it takes
-    for leftovers of a predecessor: so that is judged whoever made the object and whatever it is owned by (`belongings`), if no
-    reference deleted the like while the same owner was there.
+    A controller that names the incarnation that it means (a precondition) has learnt of it somehow; one that deletes a collection
+    has not to know any. Of the owner or the primary they may have learnt nothing all the same, as a controller that sweeps up what
+    it takes for leftovers of a predecessor: so that is judged whatever made the object and owns it (`belongings`), if no reference
+    deleted the like while the same owner was there.
 
-    Not judged: an incarnation that the controller made itself by a create whose answer was lost; and one that had to go whoever
+    Not judged: an incarnation that the controller made itself by a create whose answer was lost; and one that had to go whatever
     knew of it, as `w-2` has when fewer replicas are wanted and a name is all that a replica is: a fault-free run, in which the
     controller had been shown that incarnation, deleted it by the end of the same step; nor what a controller deletes by its name
-    whoever owns it, as one does that removes what has failed: a fault-free run did so under the same owner, which it had been
+    whatever owns it, as one does that removes what has failed: a fault-free run did so under the same owner, which it had been
     shown.
     """
     for deed in unseen_deletes(trial):

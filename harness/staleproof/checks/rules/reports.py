@@ -65,7 +65,7 @@ def honest_observed_generation(trial: Trial) -> Iterator[Said]:
        one, after as much time as any client needs, where every reference ended with the newest.
 
     Left out for honesty: how conditions end (many are rightly of the generation they changed in), a status never written after the
-    catch-up (that is for converges-after-catch-up), an object never shown in this life, whose generation is anybody's guess.
+    catch-up (that is for converges-after-catch-up), an object never shown in this life, whose generation cannot be known.
     """
     yield from (lapse.finding for lapse in unheard_of(trial, wrong_claims, lambda lapse: lapse.where))
     yield from (lapse.finding for lapse in unacted_claims(trial) if _is_unusual(trial, lapse, acts_first))

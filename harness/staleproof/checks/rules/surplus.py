@@ -67,7 +67,7 @@ def no_excess_delete(trial: Trial) -> Iterator[Said]:
     2. the delete was decided on while own deletes of that resource and owner, from earlier decisions, were unseen; whatever their
        names: a controller that counts its children may take its own deletes of some for a reason to delete others;
     3. those unseen deletes explain it: had they not happened, as the controller must believe, it would not have been too many;
-    4. nothing else explains it: without what somebody else deleted unseen, it would have been too many all the same.
+    4. nothing else explains it: without what another user deleted unseen, it would have been too many all the same.
 
     A deletecollection names no object, so it is not judged; what it deleted counts as own deletes all the same.
 

@@ -38,7 +38,7 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
 
     For an update: it returned content (not metadata, not status) to an earlier value, which no reference did, and the value that it
     overwrote was newer than its view: written by the controller for a state of the primary that this life does not know, or, in the
-    primary itself, by somebody else and not shown yet.
+    primary itself, by another user and not shown yet.
 
     What belongs to a primary follows from owner references, or from ties that the references had (`belongings`).
 
@@ -70,7 +70,7 @@ def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:
 
 
 def _overwritten(trial: Trial, back: Revert, returned: str) -> Iterator[Finding]:
-    """The primary's own content: somebody had changed it, unseen."""
+    """The primary's own content: a user had changed it, unseen."""
     asked, change = back.asked, back.overwritten.commit
     known = primary_view(trial).known(back.child.uid, before=asked)
     if 0 < known < change.entry.revision and change.index < asked:
@@ -112,14 +112,14 @@ NO_TIME_TRAVEL = Requirement(
 
 
 def no_lost_update(trial: Trial) -> Iterator[Said]:
-    """Not write back what somebody else has changed and was not shown.
+    """Not write back what another user has changed and was not shown.
 
     Any of these is a finding:
 
-    1. an update or a patch by which a path of the object has again the value that it had before somebody else changed it, though
+    1. an update or a patch by which a path of the object has again the value that it had before another user changed it, though
        that change had not been shown to the controller, nor told by the answer to an own write. It makes no difference how: by PUT
        without resourceVersion, by a PATCH of the whole object, or by an apply with force;
-    2. a PUT of the whole object that was carried out though somebody else had written to it after the controller sent it
+    2. a PUT of the whole object that was carried out though another user had written to it after the controller sent it
        (`Competed`): so it insisted on no resourceVersion, and whatever the other one had changed is gone. A fault may change
        something without a trace (`core.plan.nudge`), and then no path tells of it.
 
@@ -132,19 +132,19 @@ def no_lost_update(trial: Trial) -> Iterator[Said]:
     found |= {loss.request.index: _written_back(trial, loss) for loss in reversed(lost)}
     yield from (found[index] for index in sorted(found))
     if not any(_is_tempted(trial, request) for request in trial.work):
-        yield NotExercised("the controller never wrote to an object that somebody else had changed unseen")
+        yield NotExercised("the controller never wrote to an object that another user had changed unseen")
 
 
 def _replaced(trial: Trial, request: Request, entry: Competed) -> Finding:
     of = object_history(trial).objects.get(entry.uid)
     name = full_name(of.first.entry) if of is not None else f"{entry.resource}/{entry.name}"
-    because = f"the controller replaced {name} whole though somebody else had changed it, and so took that change away"
+    because = f"the controller replaced {name} whole though another user had changed it, and so took that change away"
     though = f"though it had not been shown that change (resourceVersion {entry.revision})"
     return Finding(because, context(trial, [], request.index, request.answer_index or request.index), though)
 
 
 def _is_tempted(trial: Trial, request: Request) -> bool:
-    """Whether it asked to update or patch an object that somebody else had changed by then, or just before the answer, unseen."""
+    """Whether it asked to update or patch an object that another user had changed by then, or just before the answer, unseen."""
     asked = request.asked
     if asked.verb not in ("update", "patch") or asked.namespace != trial.namespace:
         return False
@@ -156,14 +156,14 @@ def _is_tempted(trial: Trial, request: Request) -> bool:
 
 def _written_back(trial: Trial, loss: Overwrite) -> Finding:
     name, revision = full_name(loss.of.first.entry), loss.theirs.entry.revision
-    because = f"the controller wrote back {loss.path} of {name}, which somebody else had changed"
+    because = f"the controller wrote back {loss.path} of {name}, which another user had changed"
     though = f"though it had not been shown that change (resourceVersion {revision})"
     return Finding(because, context(trial, [loss.theirs.index], loss.request.index, loss.ours.index), though)
 
 
 NO_LOST_UPDATE = Requirement(
     slug="no-lost-update",
-    must="The controller MUST not write back what somebody else has changed and it has not been shown.",
+    must="The controller MUST not write back what another user has changed and it has not been shown.",
     level="core",
     source="API conventions, Concurrency Control and Consistency; API concepts, Resource versions",
     faults=("Compete", *HIDDEN),
@@ -186,7 +186,7 @@ def no_blind_retry(trial: Trial) -> Iterator[Said]:
     This is a cost and not a failure, so it is provisional: optimistic concurrency makes it harmless, and a controller that keeps no
     record of its writes, tries, and comes back later is a correct one. Left out for honesty: AlreadyExists, by which deterministic
     names live; patches, whose conflict may be about the ownership of fields; own writes of which it never heard the end; objects
-    that somebody else wrote to about then.
+    that another user wrote to about then.
     """
     found = grouped((conflict.where, conflict) for conflict in conflicts(trial))
     most = most_often(trial, conflicts, lambda conflict: conflict.where)
@@ -234,7 +234,7 @@ def no_cross_object_writes(trial: Trial) -> Iterator[Said]:
        that are gone by then are owners;
     2. one that a competing write of a fault had made;
     3. mentioned by name in an object of the workload, or in one that it owns: then the controller was asked to manage it;
-    4. like one that a reference wrote to: of the same resource, and owned by nobody of the workload either.
+    4. like one that a reference wrote to: of the same resource, and owned by no object of the workload either.
 
     It is provisional: what a controller may touch is known from two runs only, and it may have good reasons that show under a
     fault.

@@ -154,7 +154,7 @@ def _stalled(first: Stalled, group: Group) -> str:
 @_tell.register
 def _competed(first: Competed, group: Group) -> str:
     when = "before the controller was answered" if first.executed else "first"
-    return f"somebody else wrote to {first.resource}/{first.name} {when} (resourceVersion {first.revision})"
+    return f"another user wrote to {first.resource}/{first.name} {when} (resourceVersion {first.revision})"
 
 
 @_tell.register

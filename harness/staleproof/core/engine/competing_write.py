@@ -29,13 +29,13 @@ def rival_of(
 ) -> Rival | str:
     """The competing write, or why there is none, in words. `number` makes each one different.
 
-    `edit`: what the other user changes, as a JSON merge patch, under a field manager of their own; empty: nothing that anybody
+    `edit`: what the other user changes, as a JSON merge patch, under a field manager of their own; empty: nothing that any user
     could copy.
     """
     path = urlsplit(target).path
     if request.verb == "create":
         if request.subresource:
-            return f"nobody competes for {request.resource}/{request.subresource}"
+            return f"no other user competes for {request.resource}/{request.subresource}"
         if not read_name(body):
             return "its name is generated (or not readable), so no other object can have it"
         return Rival("POST", path, content_type, body)

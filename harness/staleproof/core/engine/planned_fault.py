@@ -28,13 +28,13 @@ class FaultRef:
 class FaultOpens:
     """The fault acts from now on.
 
-    `ends` says how the open streams that it concerns end at this moment, if they do; `everybody`: all streams and connections do.
+    `ends` says how the open streams that it concerns end at this moment, if they do; `all_clients`: all streams and connections do.
     """
 
     fault: FaultRef
     why: str
     ends: End | None = None
-    everybody: bool = False
+    all_clients: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class PlannedFault:
     def open(self, why: str, now: float) -> FaultOpens:
         self.phase, self.opened_at = "open", now
         if self.fault.refuses_connections:
-            return FaultOpens(self.ref, why, "reset", everybody=True)
+            return FaultOpens(self.ref, why, "reset", all_clients=True)
         return FaultOpens(self.ref, why, self.fault.on_open)
 
     def close(self) -> list[FaultChange]:
@@ -164,7 +164,7 @@ class PlannedFault:
             met = f"{self.asked} came while it was open, of which {self.answered} were executed and answered"
             return f"it waited for number {fault.nth} of the requests that it concerns: {met}"
         if fault.refuses_connections:
-            return "nobody was connected when it opened"
+            return "no client was connected when it opened"
         if self.events:
             return f"{self.events} events of {fault.resource} came while it was open, none that it acts on"
         return f"no event of {fault.resource} and no request that it acts on came while it was open"

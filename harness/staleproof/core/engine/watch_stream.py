@@ -117,9 +117,9 @@ class WatchStream:
     def on_change(self, change: FaultChange, now: float) -> None:
         """A fault opens, and may end the stream; or it closes, and what it held leaves, or the stream ends."""
         match change:
-            case FaultOpens(fault, _, ends, everybody):
+            case FaultOpens(fault, _, ends, all_clients):
                 self.gate.decide = self._schedule.decide_for(self._seat)  # it may have been added since
-                if ends is not None and (everybody or self._schedule.concerns(fault, self._seat)):
+                if ends is not None and (all_clients or self._schedule.concerns(fault, self._seat)):
                     self.gate.sever(ends, fault)
             case FaultCloses(fault, ends, trickles) if self._schedule.concerns(fault, self._seat):
                 if ends is not None and self.gate.holds(fault):

@@ -32,7 +32,7 @@ class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
 
     row = "7"
     does = ("cuts", "skips", "disconnects")
-    says = "nobody could connect to the API server"
+    says = "no client could connect to the API server"
     refuses_connections = True
     needs = "nothing"
     lasts = "seconds"

@@ -56,7 +56,7 @@ class Reject(CallFault, frozen=True, kw_only=True, tag="Reject"):
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
         if self.code == 409:
-            yield Misfit("code is 409 though nobody competes", "32")
+            yield Misfit("code is 409 though no other user competes", "32")
         if self.retry_after is not None and self.code not in (429, 503):
             yield Misfit(f"retryAfter goes with codes 429 and 503, not with {self.code}")
 
@@ -77,7 +77,7 @@ class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
 
     @property
     def phrase(self) -> str:
-        return f"somebody else {'edited' if self.edit else 'wrote to'} {self.about} just before it did"
+        return f"another user {'edited' if self.edit else 'wrote to'} {self.about} just before it did"
 
     @property
     def twin(self) -> Twin:
@@ -91,7 +91,7 @@ class Compete(CallFault, frozen=True, kw_only=True, tag="Compete"):
         if not self.hits(nth):
             return PASS
         if not request.is_write or request.verb == "deletecollection":
-            return Refusal("", f"nobody competes with a {request.verb}")
+            return Refusal("", f"no other user competes with a {request.verb}")
         return Competition(self.edit)
 
 
@@ -141,7 +141,7 @@ class SlowAnswer(CallFault, frozen=True, kw_only=True, tag="SlowAnswer"):
 
     @property
     def phrase(self) -> str:
-        return f"answers about {self.about} came after somebody else's next write" if self.outdated else super().phrase
+        return f"answers about {self.about} came after another user's next write" if self.outdated else super().phrase
 
     @property
     def twin(self) -> Twin | None:

@@ -75,7 +75,7 @@ _ROWS = (
     Row("30", "executing a write and losing the answer", "legal", "yes: its own time-out, or etcd's", "the server may still be processing the request after a 504", "as:pkg/server/filters/timeout.go; am:pkg/api/errors/errors.go"),
     Row("31", "executing a write and answering with Retry-After", "hostile", "no", "Retry-After is sent only for what was not executed, and clients repeat it", "cg:rest/with_retry.go"),
     Row("32", "409 without a competing write", "hostile", "no", "the claim is false; Compete makes a real one", "API concepts, Resource versions"),
-    Row("32b", "another user's write to the same object just before the controller's", "legal", "another user does", "anybody may write at any time, and the 409 that follows is true", "API concepts, Resource versions"),
+    Row("32b", "another user's write to the same object just before the controller's", "legal", "another user does", "any user may write at any time, and the 409 that follows is true", "API concepts, Resource versions"),
     Row("33", "401 or 403 for a while", "legal", "yes: its caches of both", "authentication and authorisation are cached", "another subject than staleness"),
     Row("34", "changed content, objects from nowhere", "hostile", "no", "a server shows what was stored", "API concepts"),
     Row("35", "a stream that outlives its timeoutSeconds", "legal", "the network does", "held events are late, nothing else", "am:pkg/apis/meta/v1/types.go, TimeoutSeconds"),

@@ -180,7 +180,7 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
 
     @property
     def twin(self) -> Twin | None:
-        """What the same plan without any harm does in its place (`but_for`); None: nothing, as it does not wake anybody."""
+        """What the same plan without any harm does in its place (`but_for`); None: nothing, as it does not wake the controller."""
         return None
 
     @property

@@ -219,7 +219,7 @@ class Activity:
         self.touch(now)
 
     def expect(self, resource: str, revision: int, at: float) -> None:
-        """The API server has told of this commit of somebody else's, so truth and streams will, too; the controller may react."""
+        """The API server has told of this commit of another user's, so truth and streams will, too; the controller may react."""
         if self._counts(resource, self.namespace):
             self._commits[resource] = max((revision, at), self._commits.get(resource, (0, 0.0)))
             self._changes.expect(resource, Revision(revision))

@@ -81,7 +81,7 @@ class Changes:
         self._awaited: dict[_At, tuple[WriteKind, float]] = {}
 
     def expect(self, resource: str, revision: Revision) -> None:
-        """This commit is somebody else's: it counts whatever it changes, and no write of the controller made it."""
+        """This commit is another user's: it counts whatever it changes, and no write of the controller made it."""
         self._others.add((resource, revision))
         self._changed[resource, revision] = True
 

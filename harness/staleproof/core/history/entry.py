@@ -278,7 +278,7 @@ class Notified(_Entry, frozen=True, kw_only=True):
 
 
 ExternalChange = Literal["created", "changed", "deleted"]
-"""What the harness does to something in an external system, as somebody else would."""
+"""What the harness does to something in an external system, as another user would."""
 SystemState = Literal["down", "slow", "up"]
 """What an external system was made to be."""
 

@@ -17,14 +17,14 @@ class CallPoint(msgspec.Struct, frozen=True, array_like=True):
 
 
 class StatePoint(msgspec.Struct, frozen=True, array_like=True):
-    """From when on so many things were there that belong to objects of the trial; as far as anybody looked."""
+    """From when on so many things were there that belong to objects of the trial; as far as the harness looked."""
 
     at: float
     things: int
 
 
 class DriftPoint(msgspec.Struct, frozen=True, array_like=True):
-    """When what was created, changed or deleted by somebody else; `what` is its kind and name."""
+    """When what was created, changed or deleted by another user; `what` is its kind and name."""
 
     at: float
     change: str

@@ -2,7 +2,7 @@
 
 A commit is the controller's only if the answer to a write of the controller names it and the write was asked before: by uid and
 revision; for the first and for the deletion of an object by the uid alone, because a delete is often answered without a revision.
-A write that changes nothing is answered with an earlier revision, which may be somebody else's: the first write that was answered
+A write that changes nothing is answered with an earlier revision, which may be another user's: the first write that was answered
 with a revision made it. Writes whose answer was lost are the controller's own work, too, though it never heard of them
 (`Commit.heard` is None then).
 """

@@ -107,7 +107,7 @@ def _namespace(segments: list[str]) -> tuple[str, list[str]]:
 
 
 def not_allowed(counts: Mapping[str, int]) -> list[str]:
-    """What somebody asked for without the right to it, a sentence each, the commonest first."""
+    """What was asked for without the right to it, a sentence each, the commonest first."""
     commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [f"asked {times} time{'' if times == 1 else 's'} to {act}: not allowed by its Role" for act, times in commonest]
 

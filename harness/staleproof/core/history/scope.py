@@ -4,9 +4,9 @@ A trial has a namespace. In other namespaces, or in none, its own is what the wo
 meanwhile and what speaks of the trial (and whatever has the name of these), and what is owned by any of them; but nothing in the
 namespaces of other trials. What the controller makes for itself (a certificate, a role that all share) speaks of no trial, and
 is nobody's. A controller that looks into one namespace only has its primaries there, and trials share it in turn (`shared`): what
-is made there with the trial's mark in its name, labels or annotations is the trial's, too, whoever makes it.
+is made there with the trial's mark in its name, labels or annotations is the trial's, too, whatever makes it.
 
-A history tells of all that is the trial's as if it were in the trial's namespace, so that whoever judges it need not ask where
+A history tells of all that is the trial's as if it were in the trial's namespace, so that the judge need not ask where
 things are. What is in another namespace, unless that is the shared one, has that before its name (`kube-system/settings`); the
 object still says where it is. Watches and lists of the shared namespace are told as if of the trial's.
 
@@ -73,7 +73,7 @@ class Scope:
     a label or an annotation: what lists all primaries there is nobody's. It speaks of a primary that has neither when it has that
     one's name in its own, or as a label or an annotation.
 
-    Without a namespace there is no trial, and nothing is anybody's.
+    Without a namespace there is no trial, and nothing belongs to any.
     """
 
     def __init__(self, namespace: str = "", primaries: Iterable[Key] = (), mark: str = "", shared: str = "") -> None:
@@ -130,7 +130,7 @@ class Scope:
         return here | {key: obj for key, obj in there if obj["metadata"]["uid"] in own}
 
     def _is_marked(self, commit: Committed) -> bool:
-        """Whether it was made in the shared namespace with the trial's mark, whoever made it."""
+        """Whether it was made in the shared namespace with the trial's mark, whatever made it."""
         return commit.type == "ADDED" and self._is_shared(commit.namespace) and self._bears_mark(commit)
 
     def _bears_mark(self, commit: Committed) -> bool:

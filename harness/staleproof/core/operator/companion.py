@@ -34,7 +34,7 @@ MANAGERS = (
 )
 """What they call themselves in `metadata.managedFields`."""
 ALWAYS = ("garbage-collector", "namespace")
-"""Every real cluster has them: what is owned by somebody who is gone goes away."""
+"""Every real cluster has them: what is owned by an object that is gone goes away."""
 
 
 class Act(NamedTuple):
@@ -94,7 +94,7 @@ def controllers_flag(names: Iterable[str]) -> str:
 
 
 def together(*names: Iterable[str]) -> tuple[str, ...]:
-    """All of them, each once; whoever asked first does not matter, so that every worker of a run names the same."""
+    """All of them, each once; whichever was asked for first does not matter, so that every worker of a run names the same."""
     return tuple(sorted({name for each in names for name in each}))
 
 

@@ -107,7 +107,7 @@ def _links(documents: Sequence[Manifest]) -> dict[tuple[int, int], Means]:
 
 def _is_chance(mention: Mention, means: Means, manifest: Manifest, other: Manifest) -> bool:
     """Whether it is only the same word: an object's own name is found all over it, and that of an accessory (a Service, a
-    Namespace) may be anybody's."""
+    Namespace) may be any controller's."""
     is_own = mention.name == manifest["metadata"]["name"]
     if means is Means.PERHAPS:
         return is_own or is_accessory(other)

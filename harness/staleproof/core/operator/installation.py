@@ -1,7 +1,7 @@
 """What an operator's own manifests say of it: which container is the controller, what it is started with, who it is to the API
 server, and which webhooks it serves.
 
-It decides about objects that are rendered, as somebody would apply them to a cluster. Those that mean something without the pods
+It decides about objects that are rendered, as a user would apply them to a cluster. Those that mean something without the pods
 are applied here, too; the others are passed over.
 
 Divergence from Kubernetes: no volume is mounted but the certificates of webhooks; a ClusterRole that aggregates others gets the

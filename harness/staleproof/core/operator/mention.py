@@ -87,7 +87,7 @@ class Mention:
 
 
 def mentions(manifest: Manifest) -> Iterator[Mention]:
-    """Every word in it that may be an object's name, in the order of its fields; then labels and annotations that somebody's API
+    """Every word in it that may be an object's name, in the order of its fields; then labels and annotations that another API
     group has a say in."""
     for field, value in manifest.items():
         if field not in NOT_READ:

@@ -68,7 +68,7 @@ def woken(plan: Plan) -> Plan | None:
 
 def final_only(plan: Plan) -> Plan | None:
     """Only the last state that the workload asks for; None if it asks for nothing in the end, or never asked for anything else, or
-    if somebody else has taken the name of a child: that is part of the last state, and there has to be a child first."""
+    if another user has taken the name of a child: that is part of the last state, and there has to be a child first."""
     workload = plan.reference.steps
     if any(isinstance(step, Recreate) and step.foreign for step in workload):
         return None
@@ -78,12 +78,12 @@ def final_only(plan: Plan) -> Plan | None:
 
 
 def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
-    """For each fault, and for all together, what is left of the workload for somebody who acts on nothing while it lasts: with and
-    without the step in which it begins. Each once, and none that is the workload or its last state.
+    """For each fault, and for all together, what is left of the workload for a controller that acts on nothing while it lasts: with
+    and without the step in which it begins. Each once, and none that is the workload or its last state.
 
-    Which children are deleted or made again meanwhile is left out, as are touches and rests: that is over when somebody looks
-    again. What others have written stays, until somebody writes over it, and so does what they have made under a child's name:
-    whoever wakes up finds it, and acts on what came last.
+    Which children are deleted or made again meanwhile is left out, as are touches and rests: that is over when the controller looks
+    again. What others have written stays, until it is written over, and so does what they have made under a child's name:
+    a controller that wakes up finds it, and acts on what came last.
     A competitor's edit of one of these primaries (`resource/name`) stays, too: the controller may see nothing else of that step, or
     do all of the step's work before it sees the edit.
     Of a whole life that came and went, nothing is left: then nobody asks for anything.
@@ -113,7 +113,7 @@ def ablated(plan: Plan, left_out: Collection[FaultIndex]) -> Plan | None:
 
 
 def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -> tuple[Step, ...]:
-    """The workload as somebody sees it to whom these steps (`last` included) and edits show only their outcome."""
+    """The workload as it looks to a controller to which these steps (`last` included) and edits show only their outcome."""
     before, meanwhile = workload[: begins - 1], workload[begins - 1 : last]
     change = list(_change(present(before), present((*workload[:last], *edits)), meanwhile))
     missed = (*_given(meanwhile, before), *_as_in(meanwhile, change))

@@ -1,8 +1,8 @@
-"""A change to an object that leaves no trace: it gets a new resourceVersion, and nothing in it changes that anybody could copy.
+"""A change to an object that leaves no trace: it gets a new resourceVersion, and nothing in it changes that could be copied.
 
 Controllers copy annotations and labels to what they make, deep inside templates too, and hash them; a mark of ours would then be
 held against them. So all that changes is who is said to own a field that does not exist: one entry of `metadata.managedFields`,
-which the API server takes from whoever writes it (apimachinery util/managedfields, FieldManager.Update). All watchers are shown the
+which the API server takes from each writer (apimachinery util/managedfields, FieldManager.Update). All watchers are shown the
 change, and a write that insists on the older resourceVersion meets a true conflict.
 
 Divergence from Kubernetes: a client that only looks at changes of generation, labels or annotations (predicates of

@@ -159,7 +159,7 @@ class PlanError(ValueError):
 
 
 class PlanShapeError(PlanError):
-    """A field is missing, unknown or of the wrong type: somebody mistyped it, or another version wrote it."""
+    """A field is missing, unknown or of the wrong type: it was mistyped, or another version wrote it."""
 
 
 def masked(plan: Plan) -> Plan:

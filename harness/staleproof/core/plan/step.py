@@ -46,7 +46,7 @@ class Touch(_Step, frozen=True, kw_only=True, tag="touch"):
     """Change an annotation of an object: the controller looks again, and has nothing new to do.
 
     Many look again only when an annotation, a label or the generation changes (predicates of controller-runtime, handlers of kopf).
-    References are touched alike, so what somebody copies from it, or hashes, is the same there.
+    References are touched alike, so what a controller copies from it, or hashes, is the same there.
     """
 
     target: Target
@@ -77,7 +77,7 @@ class Resync(_Step, frozen=True, kw_only=True, tag="resync"):
 class Recreate(_Step, frozen=True, kw_only=True, tag="recreate"):
     """Delete a child that the controller made and create it again under the same name: a new incarnation with a new uid.
 
-    `nth` counts the live children of the resource by name, from 1; -1 is the last. `foreign`: the new one is somebody else's, with
+    `nth` counts the live children of the resource by name, from 1; -1 is the last. `foreign`: the new one is another user's, with
     another owner, and without labels and annotations.
     """
 
@@ -142,7 +142,7 @@ class Drift(_Step, frozen=True, kw_only=True, tag="drift"):
     """Change something in an external system that belongs to an object of the trial, behind the controller's back.
 
     `kind` as the system calls it (`roles`). `nth` counts what of the kind belongs to the trial, by name, as in `Recreate`. It is
-    deleted; or `fields` of it are changed; or it is created anew by somebody else, with these fields and no others. With `name`
+    deleted; or `fields` of it are changed; or it is created anew by another user, with these fields and no others. With `name`
     something of that name is created, whatever there is: `{namespace}` in it stands for the trial's, `{mark}` for its mark.
     `notifies`: the system tells those that listen, if it is one that does.
     """
@@ -294,7 +294,7 @@ def _in_words(step: Step) -> str:
         case Resync(resource=resource):
             return f"resync {resource}"
         case Recreate(resource=resource, nth=nth) | Remove(resource=resource, nth=nth) | Heartbeat(resource=resource, nth=nth):
-            whose = " as somebody else's" if isinstance(step, Recreate) and step.foreign else ""
+            whose = " as another user's" if isinstance(step, Recreate) and step.foreign else ""
             return f"{step.tag} {resource} number {nth}{whose}"
         case Lull(touches=touches):
             return ", ".join(["come to rest", *(f"touch {each.kind}/{each.name}" for each in touches)])
@@ -312,8 +312,8 @@ def _outside_in_words(step: Drift | AwaitRepair | TurnSystem) -> str:
         case TurnSystem(system=system, state=state):
             return f"{system} is {state}"
         case Drift(system=system, kind=kind, change=change, name=name, fields=fields, nth=nth):
-            what = f"somebody else has {change} {name or f'number {nth}'} of the {kind} in {system}"
-            what += "" if step.notifies else ", and nobody is notified"
+            what = f"another user has {change} {name or f'number {nth}'} of the {kind} in {system}"
+            what += "" if step.notifies else ", and no notification is sent"
             return f"{what}: {', '.join(sorted(fields))}" if fields else what
 
 

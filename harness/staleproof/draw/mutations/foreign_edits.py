@@ -35,8 +35,8 @@ def edits(resource: str, children: Sequence[Manifest], *, stable: bool) -> Itera
 
 
 def set_aside(resource: str, children: Sequence[Manifest]) -> Iterator[Edit]:
-    """The labels of the last of these children go, as when somebody takes a pod out of its set to look into it; then its owners, as
-    `kubectl delete --cascade=orphan` leaves it. All of them have what goes, because any may be the last."""
+    """The labels of the last of these children go, as when an administrator takes a pod out of its set to look into it; then its
+    owners, as `kubectl delete --cascade=orphan` leaves it. All of them have what goes, because any may be the last."""
     fields = [field for field in ("labels", "ownerReferences") if all(child["metadata"].get(field) for child in children)]
     return (Edit(resource=resource, nth=-1, patch={"metadata": {field: None}}) for field in fields if children)
 

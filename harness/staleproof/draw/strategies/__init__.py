@@ -2,7 +2,7 @@
 happens to the controller meanwhile, and `plans` are all of it.
 
 They compose: `plans(workload=…, schedule=…)` and `workloads(changes=…)` take others in their place, and everything takes what was
-observed of a controller. Where nobody says, that is the controller of the pytest run. All are drawn from lists and small numbers,
+observed of a controller. Without that argument, it is the controller of the pytest run. All are drawn from lists and small numbers,
 so the same seed gives the same plans.
 """
 

@@ -23,7 +23,7 @@ Steps = tuple[Step, ...]
 _GONE_RESTS = (0.0, TERMINATING_SECONDS, GONE_SECONDS)
 """At once, while what belonged to it is going, and once that is gone."""
 _HELD = "staleproof.dev/held"
-"""A finalizer of somebody else's."""
+"""A finalizer of another user's."""
 
 
 @st.composite
@@ -62,9 +62,9 @@ def workloads(
     changes: st.SearchStrategy[Move] | None = None,
 ) -> Steps:
     """What users do: a primary appears, is scaled, changed and changed back, touched and listed again, labelled, deleted and made
-    anew under its name; another one appears; time passes. Somebody else deletes, replaces, edits or touches a child, takes away its
+    anew under its name; another one appears; time passes. Another user deletes, replaces, edits or touches a child, takes away its
     labels or its owner, or something that the status said, as a restore from a backup does. In the end the primary is touched, or
-    deleted for good, perhaps held by a finalizer for a while, or somebody else has taken the name of a child that goes.
+    deleted for good, perhaps held by a finalizer for a while, or another user has taken the name of a child that goes.
 
     A change is taken back before another is made, because each was tried by itself; one that cannot be is the last.
 
@@ -113,7 +113,7 @@ class _Story:
         return self.changed is None and Delete not in map(type, self.steps)
 
     def children(self) -> list[ChildKind]:
-        """Those of which one is sure to be there now, and none was deleted or set aside by anybody else."""
+        """Those of which one is sure to be there now, and none was deleted or set aside by another user."""
         if not self.is_plain or 0 in self.counts:
             return []
         gone = {step.resource for step in self.steps if isinstance(step, Remove) or (isinstance(step, Edit) and step.sets_aside)}
@@ -153,7 +153,7 @@ def _done(story: _Story, draw: st.DrawFn, kind: str, changes: st.SearchStrategy[
 def _forms(story: _Story) -> dict[str, list[Steps]]:
     """In which ways each kind of thing can be done now.
 
-    Nobody makes a child again under a generated name. What the controller put into a child is changed once, unless somebody made
+    Nobody makes a child again under a generated name. What the controller put into a child is changed once, unless a user made
     the child again; so is each field of a status, which need not come back before the controller looks again.
     """
     of, there = story.observed, story.children()
@@ -214,7 +214,7 @@ def _ends(story: _Story) -> Iterator[Steps]:
     if not of.keeps_finalizer and not of.sample["metadata"].get("finalizers"):
         held, freed = (Patch(target=of.target, patch={"metadata": {"finalizers": each}}) for each in ([_HELD], None))
         yield (held, *gone, freed)
-    # if it were made again as it was, it would have to go whoever knew of it; and another primary, whose the last may be, wants it
+    # as it was it would have to go whatever was known of it; and another primary, whose the last may be, wants it
     for child in story.children() if _second(of) not in story.steps and of.scale_path and count else ():
         if child.stable_names and child.deletes and child.watched:
             yield (Recreate(resource=child.resource, foreign=True), of.scale(count - 1), touch)

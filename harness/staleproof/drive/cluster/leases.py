@@ -13,7 +13,7 @@ from staleproof.errors import SetupError
 
 LEASES = "leases.coordination.k8s.io"
 RELEASED: JSON = {"holderIdentity": "", "leaseDurationSeconds": 1}
-"""As client-go leaves a Lease that it gives up: anybody may take a Lease without a holder at once."""
+"""As client-go leaves a Lease that it gives up: every candidate may take a Lease without a holder at once."""
 _HOLDS = frozenset({"create", "update", "patch"})
 _WRITTEN_MEANWHILE = frozenset({404, 409})
 
@@ -75,7 +75,7 @@ class Leases:
 
 
 async def release(leases: Leases, api: Api) -> None:
-    """Release what the controller's dead life holds; a Lease that somebody else writes meanwhile is theirs. SetupError when the API
+    """Release what the controller's dead life holds; a Lease that another user writes meanwhile is theirs. SetupError when the API
     server does not allow it."""
     kind = await api.type_named(LEASES) if leases.known else None
     if kind is None:

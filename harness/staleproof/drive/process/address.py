@@ -58,7 +58,7 @@ def is_loopback(url: str) -> bool:
 
 def free_port() -> int:
     """A port that is free now, and that no system takes for a connection of its own: a controller that is started again needs the
-    port that it had. Another program may take it before we do, so whoever uses it must be ready to try again."""
+    port that it had. Another program may take it before we do, so the user of it must be ready to try again."""
     for port in secrets.SystemRandom().sample(_NOT_TAKEN, _TRIES):
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind((LOOPBACK, port))

@@ -27,7 +27,7 @@ from staleproof.drive.process.program import Log, Program
 from staleproof.drive.process.reaper import RUN_LABEL, reap_containers, tell_sweeper, this_run
 from staleproof.errors import SetupError
 
-LOST = 255  # the exit code cannot be had: the engine went away, or somebody else removed the container
+LOST = 255  # the exit code cannot be had: the engine went away, or another user removed the container
 A = TypeVar("A")
 R = TypeVar("R")
 
@@ -37,9 +37,9 @@ class ContainerCommand:
     """What to run. An empty `entrypoint` or `arguments` means the image's own.
 
     Attributes:
-        files: content by path inside; every user inside can read them, whoever the image runs as. They are copied, not mounted: on
-            this machine a file that only its owner may read stays so, and rootless engines, user namespaces and SELinux need no
-            exception.
+        files: content by path inside; every user inside can read them, whatever user the image runs as. They are copied, not
+            mounted: on this machine a file that only its owner may read stays so, and rootless engines, user namespaces and SELinux
+            need no exception.
         scratch: paths inside that are writable, in memory, and gone with the container.
         instead: ends the sentence "Start Docker, or …".
         network: the engine's name of it.
@@ -142,7 +142,7 @@ class Container(Program):
             with engine_errors(f"signalling {self.command.name}"):
                 self._container.kill(signal=number)
         except SetupError as err:
-            # 409: it exited meanwhile; 404: somebody removed it. The follower finds out what became of it.
+            # 409: it exited meanwhile; 404: another user removed it. The follower finds out what became of it.
             if getattr(err.__cause__, "status_code", None) not in (404, 409):
                 raise
 

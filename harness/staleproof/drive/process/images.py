@@ -29,7 +29,7 @@ NOBODY = "65532:65532"  # what distroless calls nonroot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageRequest:
-    """An image to run, and what to tell somebody who does not have it. `pull` is off for an image that no registry has."""
+    """An image to run, and advice for a user who does not have it. `pull` is off for an image that no registry has."""
 
     name: str
     advice: str

@@ -44,7 +44,7 @@ def _send_group(group: int, *numbers: int) -> None:
 
 
 def _watch(pid: int, signals: int) -> None:
-    """Return when the program has exited; it is not reaped yet, so its process group cannot be anybody else's."""
+    """Return when the program has exited; it is not reaped yet, so its process group cannot be another's."""
     poll = select.poll()
     poll.register(signals, select.POLLIN)
     poll.register(0, select.POLLIN | select.POLLHUP)

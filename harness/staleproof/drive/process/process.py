@@ -133,7 +133,7 @@ class Process(Program):
 
     def _reap(self) -> None:
         if self._leash.wait() < 0 and self.pid:
-            # Somebody killed the leash itself: the program has no parent that would end it.
+            # The leash itself was killed: the program has no parent that would end it.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
         self._let_go()

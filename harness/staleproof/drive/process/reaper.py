@@ -68,7 +68,7 @@ def reap_containers(client: "DockerClient") -> None:
 def tell_sweeper(word: Literal["+", "-"]) -> None:
     """Have the containers of this run counted by the process that removes what is left of them: `+` before one is made, `-` once it
     has been removed."""
-    with _LOCK, suppress(OSError):  # somebody killed it
+    with _LOCK, suppress(OSError):  # it was killed
         stream = _sweeper().stdin
         if stream is not None:
             os.write(stream.fileno(), word.encode())

@@ -43,7 +43,7 @@ async def ensure_go_program(wanted: GoProgram, progress: Progress) -> Path:
     kept = entry / content_hash(wanted.folder) / wanted.name
     if not kept.is_file():
         async with cache.locked(root, entry.with_name("one-at-a-time"), progress, title=wanted.name):
-            if not kept.is_file():  # asked again: whoever held the lock may have built it
+            if not kept.is_file():  # asked again: the process that held the lock may have built it
                 await _build(wanted, root, kept, progress)
     return kept
 

@@ -1,6 +1,6 @@
 """A proxy that no trial of ours drives: for suites in any language, which talk to its control API themselves.
 
-It decides what the end of the proxy process means. What happens to the clients is up to whoever calls the control API.
+It decides what the end of the proxy process means. What happens to the clients is up to the caller of the control API.
 """
 
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ OnDisconnect = Literal["heal", "exit", "nothing"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandAloneOptions:
-    """What to start. `plan` is installed, and its step 1 begun, before anybody knows the address."""
+    """What to start. `plan` is installed, and its step 1 begun, before the address is known."""
 
     listen: Address
     control: Address
@@ -92,8 +92,8 @@ async def stand_alone(
     options: StandAloneOptions, upstream: Access, folder: Path, *, control_token: str
 ) -> AsyncIterator[StandAlone]:
     """A ready proxy. The upstream's token is that of one client (without it, all bring their own); its client certificate is what
-    the proxy presents for everybody. The folder must be a private one: it gets the key of the proxy's CA, the control token and the
-    log. SetupError when it does not start."""
+    the proxy presents for all clients. The folder must be a private one: it gets the key of the proxy's CA, the control token and
+    the log. SetupError when it does not start."""
     config = {
         "tokens": {upstream.token: "controller"} if upstream.token else {},
         "listenHost": options.listen.host,

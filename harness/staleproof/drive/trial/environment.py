@@ -148,7 +148,7 @@ class Environment:
 
     @property
     def ends_namespaces(self) -> bool:
-        """Whether somebody finishes the deletion of namespaces."""
+        """Whether a controller finishes the deletion of namespaces."""
         return self.is_users_cluster or "namespace" in self.options.companions
 
     @property
@@ -282,7 +282,7 @@ async def _network(subject: Subject) -> "Network | None":
 
 
 def _told_external(declared: tuple[AnyDeclared, ...]) -> str:
-    """Their names and kinds; a service that runs already is shared by all workers, and by whoever else uses it."""
+    """Their names and kinds; a service that runs already is shared by all workers, and by its other users."""
     shared = {each.name for each in declared if isinstance(each, DeclaredHTTP | DeclaredS3) and not each.command}
     return ", ".join(f"{each.name} ({each.tag}{', not started by the run' * (each.name in shared)})" for each in declared)
 

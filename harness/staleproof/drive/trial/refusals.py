@@ -17,7 +17,7 @@ _REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
 @dataclass(frozen=True, slots=True)
 class _Act:
-    """What somebody may do or not."""
+    """What a user may do or not."""
 
     verb: str
     resource: str

@@ -1,5 +1,5 @@
 """When a controller that exits by itself is started again, as a supervisor does: at once, and after waits that double if it exits
-again. The kubelet waits longer (10 s, doubled up to 300 s); what matters is that somebody does it."""
+again. The kubelet waits longer (10 s, doubled up to 300 s); what matters is that it is done."""
 
 from staleproof.core.times import RESTART_WAIT_SECONDS
 

@@ -59,7 +59,7 @@ class StillThere(Exception):
 
 
 class Vanished(Exception):
-    """The object of a step is not there: somebody else was quicker, or the step is about what never was."""
+    """The object of a step is not there: another user was quicker, or the step is about what never was."""
 
 
 class Refused(UsageError):
@@ -287,7 +287,7 @@ class Workload:
         return whole
 
     async def _stranger(self, child: ResourceType, namespace: str) -> JSON:
-        """An object that is nobody's child, and that nobody wants anything of; where it may be the child's owner."""
+        """An object without an owner, that no controller works on; where it may be the child's owner."""
         if not child.namespaced:
             return await self.api.call("GET", NAMESPACES.path(name=self.namespace))
         scope = self.bus.scope
@@ -324,7 +324,7 @@ class Workload:
             self.bus.activity.expect(kind.name, at, time.monotonic())
 
     def _children(self, resource: str) -> list[JSON]:
-        """Live objects that are somebody's children, by name."""
+        """Live objects that have an owner, by name."""
         live = self.bus.scope.mine(self.truth.objects)
         found = [obj for key, obj in sorted(live.items()) if key[0] == resource and "deletionTimestamp" not in obj["metadata"]]
         return [obj for obj in found if owner_of(obj) is not None]

@@ -69,7 +69,7 @@ def test_reachable(beginning: Beginning, expected: tuple[str, int], told: str) -
     assert bool(check.fix) is (check.outcome != "ok")
 
 
-def test_why_it_exits_is_told_with_the_option_that_cures_it_and_its_line() -> None:
+def test_why_it_exits_is_reported_with_the_option_that_cures_it_and_its_line() -> None:
     log = ("INFO the variable WATCH_NAMESPACE is not set", *("INFO x" for _ in range(30)), PAIR, "INFO all informers stopped")
     check = reachable(began(SEEN, DIED, exit_code=1, deaths=(1, 1, 1), log=log))
     assert "it finds no certificate for its webhooks" in check.told

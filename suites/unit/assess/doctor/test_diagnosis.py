@@ -38,7 +38,7 @@ def test_reconciles() -> None:
     assert check.told.startswith("create pods ×2; at rest after ")  # noqa: RUF001  # a sign on purpose
 
 
-def test_what_does_nothing_is_told_with_its_log_and_what_is_missing() -> None:
+def test_what_does_nothing_is_reported_with_its_log_and_what_is_missing() -> None:
     check = looked(trial().step(1, "apply").applied("w"))
     assert said(check) == ("failed", 4)
     assert "it did nothing within" in check.told
@@ -90,7 +90,7 @@ def test_an_error_said_once_counts_where_nothing_but_the_primary_was_written() -
     assert looked(script, "INFO ready").outcome == "ok"
 
 
-def test_one_that_dies_over_a_sample_is_told_with_why() -> None:
+def test_one_that_dies_over_a_sample_is_reported_with_why() -> None:
     check = looked(
         trial().step(1, "apply").applied("w").adds(Exited, life=1, code=2), "ERROR open /etc/w.yaml: no such file or directory"
     )

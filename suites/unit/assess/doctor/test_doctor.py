@@ -32,7 +32,7 @@ async def test_none_begins_when_the_time_is_over() -> None:
     assert (check.is_open, begun) == (True, [])
 
 
-async def test_what_ends_in_time_is_told() -> None:
+async def test_what_ends_in_time_is_reported() -> None:
     expected = not_asked("metrics", "no URL")
 
     async def answers() -> list[Check]:

@@ -53,7 +53,7 @@ def test_lines_as_operators_write_them(line: str, told: str) -> None:
     assert (told in found[0].cause) if told else not found
 
 
-def test_each_cause_is_told_once_and_answers_are_not_looked_for_in_logs() -> None:
+def test_each_cause_is_reported_once_and_answers_are_not_looked_for_in_logs() -> None:
     taken = ["listen tcp :8080: bind: address already in use", "listen tcp :8081: bind: address already in use"]
     assert len(explained(taken)) == 1
     assert not explained(["list widgets.example.com: 404 NotFound"])

@@ -34,12 +34,12 @@ def test_what_the_controller_put_into_a_child_is_edited() -> None:
     assert edits_of(kept(b="x", c="y")) == [Edit(resource="configmaps", patch={"data": {"b": "x-edited"}})]
 
 
-def test_what_somebody_else_put_there_is_not() -> None:
+def test_what_another_user_put_there_is_not() -> None:
     added = kept(b="x").applied("w-a", "configmaps", data={"a": "theirs", "b": "x"})
     assert [edit.patch for edit in edits_of(added)] == [{"data": {"b": "x-edited"}}]
 
 
-def test_what_somebody_else_put_in_the_place_of_its_own_is_edited_once_it_has_written_it_again() -> None:
+def test_what_another_user_put_in_the_place_of_its_own_is_edited_once_it_has_written_it_again() -> None:
     def changed() -> Script:
         return kept(b="x").applied("w-a", "configmaps", data={"b": "theirs"})
 
@@ -48,7 +48,7 @@ def test_what_somebody_else_put_in_the_place_of_its_own_is_edited_once_it_has_wr
     assert [edit.patch for edit in written] == [{"data": {"b": "z-edited"}}]
 
 
-def test_nor_is_a_child_that_somebody_else_made_or_that_does_not_stay() -> None:
+def test_nor_is_a_child_that_another_user_made_or_that_does_not_stay() -> None:
     assert edits_of(trial().applied("w").made("w-a", "configmaps", data={"b": "x"})) == []
     assert edits_of(kept(b="x"), replace(BARE, children=(replace(MAPS, stays=0),))) == []
     assert edits_of(kept(b="x").removed("w-a", "configmaps")) == []

@@ -36,7 +36,7 @@ def test_who_died_between_two_trials_is_named_with_the_trial_before() -> None:
     assert died_between(("", exited)) == "", "nothing had been done to it"
 
 
-def test_a_life_that_did_nothing_is_told_with_what_it_had_been_through() -> None:
+def test_a_life_that_did_nothing_is_reported_with_what_it_had_been_through() -> None:
     new = "it did nothing any more, but not when the trial was run again in a new life"
     assert left_like_that("it did nothing any more", "trial 001 (x)") == f"{new}: trial 001 (x) may have left it like that"
     assert left_like_that("it did nothing any more", "") == new

@@ -50,7 +50,7 @@ def test_a_dry_run_knows_what_an_earlier_run_has_shown(tmp_path: Path) -> None:
     assert not [file for file in (tmp_path / "observed").iterdir() if b"hunter2xyz" in file.read_bytes()]
 
 
-def test_what_a_sample_may_need_and_does_not_name_is_told_with_the_cure() -> None:
+def test_what_a_sample_may_need_and_does_not_name_is_reported_with_the_cure() -> None:
     told = may_need(WIDGET, (SECRET, ISSUER), (WIDGET, obj("Widget", "v"), ISSUER, STORE))
     cure = "--staleproof-primary=Widget.example.com (or --primary) has them all applied before it"
     assert told == f". If it needs other samples (Store/s), {cure}"

@@ -28,7 +28,7 @@ PATCH = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinit
 
 
 def found(files: Mapping[str, list[Any]], *programs: str, builds: bool = True) -> dict[str, tuple[str, ...]]:
-    """What is found, but for what somebody has to see to."""
+    """What is found, but for what the user has to see to."""
     return {each.name: each.texts for each in surveyed(files, *programs, builds=builds) if not each.is_open}
 
 

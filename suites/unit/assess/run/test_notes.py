@@ -322,7 +322,7 @@ def test_the_report_says_what_exactly_ran_and_what_was_not_to_be_run(tmp_path: P
     assert {"python", "msgspec"} <= report["versions"].keys()
 
 
-def test_a_run_is_told_in_the_formats_that_were_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_reported_in_the_formats_that_were_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step"))
     made = notes(tmp_path, BAD, report=("junit", "badge"), known=Baseline(findings=(Known(requirements=(REQUIREMENTS[0].slug,)),)))
     made.finish(OK)

@@ -34,7 +34,7 @@ def test_no_other_command_is_run(command: str) -> None:
 
 @pytest.mark.io
 @pytest.mark.parametrize("command", ["pytest --controller-cmd=x --staleproof-profile=none", "staleproof run nowhere.json"])
-def test_a_command_that_makes_no_report_is_told(command: str, tmp_path: Path) -> None:
+def test_a_command_that_makes_no_report_is_reported(command: str, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="ended with exit code 4 and made no report") as refused:
         rerun(command, tmp_path / "artefacts", tmp_path / "own")
     assert command in str(refused.value)

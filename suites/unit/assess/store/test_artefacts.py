@@ -38,7 +38,7 @@ def innocent(tmp_path: Path) -> Result:
 # --- reports -------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_trial_is_told_by_what_was_recorded(guilty: Result, tmp_path: Path) -> None:
+def test_a_trial_is_reported_by_what_was_recorded(guilty: Result, tmp_path: Path) -> None:
     told = trial_report(guilty, tmp_path / "runs" / "now", "0123456789")
     assert (told.name, told.folder, told.seconds, told.reproduced) == ("001", "trials/001", 1.235, (3, 3))
     assert (told.faults_planned, told.faults_fired, told.crash) == (1, 1, "0123456789")
@@ -49,7 +49,7 @@ def test_a_trial_is_told_by_what_was_recorded(guilty: Result, tmp_path: Path) ->
     assert [verdict.story for verdict in told.verdicts if verdict.story] == [story.text() for story in guilty.stories]
 
 
-def test_a_history_that_was_removed_is_told(innocent: Result, tmp_path: Path) -> None:
+def test_a_history_that_was_removed_is_reported(innocent: Result, tmp_path: Path) -> None:
     before = trial_report(innocent, tmp_path)
     (innocent.folder / HISTORY).unlink()
     assert (before.kept, trial_report(innocent, tmp_path)) == (True, msgspec.structs.replace(before, kept=False))

@@ -1,4 +1,4 @@
-"""Claims: a plan is run once, by whoever comes first, and taken over from one that died; what came of it can be read by anyone."""
+"""Claims: a plan is run once, by the first to come, and taken over from one that died; what came of it can be read by anyone."""
 
 import subprocess
 import sys

@@ -88,7 +88,7 @@ def test_what_is_no_crash_file_is_not_removed(guilty: Result, innocent: Result, 
         assert path.read_text() == content
 
 
-def test_what_cannot_be_written_is_told(guilty: Result, tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_reported(guilty: Result, tmp_path: Path) -> None:
     (tmp_path / "crashes").write_text("")
     with pytest.raises(SetupError, match=r"cannot write .*: File exists; is the disk full or the folder write-protected"):
         keep_crash(tmp_path, guilty)
@@ -212,7 +212,7 @@ OF_THIS = f"{READS}: run it with that version, or find it anew with this one"
         ({"apiVersion": "staleproof.dev/v2"}, "found 'staleproof.dev/v2'"),
     ],
 )
-def test_a_plan_that_this_version_does_not_know_is_told_with_both_versions(
+def test_a_plan_that_this_version_does_not_know_is_reported_with_both_versions(
     change: dict[str, object], wrong: str, guilty: Result, tmp_path: Path
 ) -> None:
     crash, plan = tmp_path / "crashes" / f"{keep_crash(tmp_path, guilty)}.json", tmp_path / "plan.json"

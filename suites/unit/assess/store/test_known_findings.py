@@ -47,7 +47,7 @@ def test_an_update_needs_a_file() -> None:
     assert read_baseline(Settings()) == Baseline()
 
 
-def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path: Path, run: Report) -> None:
+def test_a_file_that_cannot_be_read_or_written_is_reported(tmp_path: Path, run: Report) -> None:
     with pytest.raises(UsageError, match=r"cannot read .*: Is a directory; name a file with --staleproof-baseline"):
         read_baseline(Settings(baseline=tmp_path))
     with pytest.raises(SetupError, match="cannot write"):

@@ -30,7 +30,7 @@ def test_an_artefact_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> No
         new_run_folder(tmp_path / "file")
 
 
-def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SetupError, match=r"cannot write .*: File exists; is the disk full or the folder write-protected"):
         write_whole(tmp_path / "file" / "report.json", b"")

@@ -49,7 +49,7 @@ def test_a_trial_waited_as_long_as_it_took_to_settle(seconds: float) -> None:
     assert waited_seconds(history_of(one_of_two().stuck(seconds))) == pytest.approx(seconds, abs=0.5)
 
 
-def test_what_another_trial_waited_in_vain_counts_and_is_told() -> None:
+def test_what_another_trial_waited_in_vain_counts_and_is_reported() -> None:
     known = waited(history_of(one_of_two().stuck()), 180.9)
     assert waited_seconds(known) == 180.9
     told = [finding.because for verdict in judge(known) for finding in verdict.findings]

@@ -39,7 +39,7 @@ def test_an_innocent_trial_has_none() -> None:
 )
 @pytest.mark.parametrize("slug", ["settles", "no-blind-retry"])
 def test_a_trial_passes_when_nothing_is_found_or_open(outcome: Outcome, slug: str, *, passed: bool) -> None:
-    """Also about what is not scored: somebody will want to see why."""
+    """Also about what is not scored: a reader will want to see why."""
     found = result("expectations-hidden-creates")
     assert found.passed
     assert replace(found, verdicts=(*found.verdicts, Verdict(slug, outcome))).passed is passed
@@ -57,7 +57,7 @@ def test_a_fault_fires_once_however_often_it_does_something() -> None:
     assert Result("001", plan, History(header, ()), (), Path(), 1.0).fired == 0
 
 
-def test_what_is_found_under_hostile_faults_is_told_and_is_no_failure() -> None:
+def test_what_is_found_under_hostile_faults_is_reported_and_is_no_failure() -> None:
     guilty = result("naive-hidden-creates")
     plan = msgspec.structs.replace(
         guilty.plan, faults=(*guilty.plan.faults, DropFrame(resource="nodes")), contract="hostile", aims=()
@@ -69,7 +69,7 @@ def test_what_is_found_under_hostile_faults_is_told_and_is_no_failure() -> None:
     assert [story.requirement for story in found.stories] == ["no-duplicate-create"]
 
 
-def test_what_is_found_about_a_provisional_requirement_is_told_and_is_no_failure() -> None:
+def test_what_is_found_about_a_provisional_requirement_is_reported_and_is_no_failure() -> None:
     guilty = result("naive-hidden-creates")
     finding = replace(guilty.of("no-duplicate-create").findings[0], requirement="no-blind-retry")
     found = replace(guilty, verdicts=(Verdict("no-blind-retry", Outcome.FAIL, (finding,)),))
@@ -123,7 +123,7 @@ def test_a_race_is_believed_from_a_rate_that_is_no_chance(times: int, runs: int,
     assert reproduced == (times + 1, runs + 1)
 
 
-def test_the_probability_is_told() -> None:
+def test_the_probability_is_reported() -> None:
     verdicts, _ = confirmed((FAILED,), [(FAILED,)] * 3 + [PASSED] * 3, without=12)
     assert verdicts[0].why == "it came back in 4 of 7 runs, and in none of 12 without the faults: chance 2.5%"
     assert verdicts[0].findings == FAILED.findings

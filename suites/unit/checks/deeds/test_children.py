@@ -11,7 +11,7 @@ PODS = Role("Widget/w", "pods", "w-")
 
 
 def scaled() -> Trial:
-    """Two pods in the first step; in the second a third, by somebody else, and one of the controller's goes."""
+    """Two pods in the first step; in the second a third, by another user, and one of the controller's goes."""
     script = Script(HOLD).step(1, "apply").applied("w", spec=2).creates("w-a", "w-b").idle(1)
     return beside(script.step(2, "scale").applied("w", spec=2).made("w-c").deletes("w-a").idle(2))
 
@@ -22,7 +22,7 @@ def test_each_deed_has_its_step_and_its_levels() -> None:
     assert found == [("create", "w-a", 1, 1, 1, 1), ("create", "w-b", 1, 2, 2, 2), ("delete", "w-a", 2, 2, 3, 1)]
 
 
-def test_deeds_are_told_in_words() -> None:
+def test_deeds_are_reported_in_words() -> None:
     _, second, delete = child_deeds(scaled())
 
     assert (second.name, second.nth) == ("pod/ns/w-b", "the 2nd live pod of widget/w")

@@ -20,7 +20,7 @@ def writes(script: Script) -> Script:
 
 CASES = {
     "the workload and what it owns": (applied().creates("w-a").updates("w", status=1).deletes("w-a"), []),
-    "somebody else's": (writes(applied()), ["theirs"]),
+    "another user's": (writes(applied()), ["theirs"]),
     "mentioned in a path": (writes(applied(spec={"from": ["configmaps/theirs"]})), []),
     "mentioned in a status only": (writes(applied(status={"from": "theirs"})), ["theirs"]),
     "refused": (applied().refused("update", "theirs", "Conflict", resource="configmaps"), []),

@@ -1,4 +1,4 @@
-"""Writes that took back what somebody else had changed, and what the controller knew of that change."""
+"""Writes that took back what another user had changed, and what the controller knew of that change."""
 
 from staleproof.checks.deeds.overwrites import changes_by_others, knows_change, overwrites
 from staleproof.checks.trial import Trial
@@ -7,7 +7,7 @@ from ..script import WIDGETS, Script, trial
 
 
 def edited(script: Script) -> Script:
-    """A ConfigMap of the controller's, of which somebody else adds a key."""
+    """A ConfigMap of the controller's, of which another user adds a key."""
     return script.applied("w").creates("s", resource="configmaps", generated="", data={"k": "v"})
 
 

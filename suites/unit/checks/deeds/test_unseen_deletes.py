@@ -14,7 +14,7 @@ def named(script: Script) -> Script:
 
 
 def recreated() -> Script:
-    """Somebody else puts another object under the name of a child, unseen."""
+    """Another user puts another object under the name of a child, unseen."""
     return named(trial()).step(2, "recreate").hold().removed("w-1").made("w-1")
 
 
@@ -28,7 +28,7 @@ UNSEEN = {
     "who names the incarnation has learnt of it": (recreated().deletes("w-1", precondition=True), []),
     "what it was shown": (recreated().let_go().deletes("w-1"), []),
     "its owner": (replaced().deletes("w-2"), [("w-2", True, ["w"])]),
-    "whoever names the object has not learnt of its owner": (replaced().deletes("w-2", precondition=True), [("w-2", False, ["w"])]),
+    "what names the object has not learnt of its owner": (replaced().deletes("w-2", precondition=True), [("w-2", False, ["w"])]),
 }
 
 

@@ -64,7 +64,7 @@ def test_a_number_that_fits_nothing_is_none() -> None:
     assert uncounted(compared) == [Number(WIDGETS, "status.tries")]
 
 
-def test_what_it_counts_is_told_by_the_simplest_of_what_it_may_be() -> None:
+def test_what_it_counts_is_reported_by_the_simplest_of_what_it_may_be() -> None:
     [wrong] = miscounts(beside(grown(trial(), last=2), grown), 10_000)
 
     assert wrong.there == "of pods there are 3"

@@ -9,7 +9,7 @@ from ..script import WIDGETS, Script, beside, trial
 
 
 def settings(script: Script, *, extra: bool = False) -> Script:
-    """A ConfigMap of the controller's, and a status; somebody else may label the one."""
+    """A ConfigMap of the controller's, and a status; another user may label the one."""
     script.applied("w").creates("s", resource="configmaps", generated="", data={"k": "v"}).updates("w", status={"ready": 1})
     return script.applied("s", "configmaps", data={"k": "v"}, extra="e") if extra else script
 
@@ -23,7 +23,7 @@ def test_a_create_writes_everything_and_an_update_what_it_changes() -> None:
     assert not found.has(WIDGETS, "spec")
 
 
-def test_what_somebody_else_writes_is_not_compared() -> None:
+def test_what_another_user_writes_is_not_compared() -> None:
     found = beside(settings(trial(), extra=True), settings)
 
     assert not footprint(found).has("configmaps", "extra")

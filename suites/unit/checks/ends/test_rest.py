@@ -22,7 +22,7 @@ def test_what_a_look_at_everything_costs() -> None:
     assert cost(Trial(settled().unfinished())) is None
 
 
-def test_what_comes_after_somebody_else_changed_something_is_left_out() -> None:
+def test_what_comes_after_another_user_changed_something_is_left_out() -> None:
     changing, void, untested = verbs(Trial(settled().updates("w").applied("w", spec=2).creates("w-b").ends()))
     assert (changing, void) == ([], ["update"])
-    assert untested.startswith("somebody else changed")
+    assert untested.startswith("another user changed")

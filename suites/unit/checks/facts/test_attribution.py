@@ -104,7 +104,7 @@ WAITS: dict[str, tuple[Script, list[tuple[str, int, list[int], int]]]] = {
     "shown after the settling": (waiting("v").settled().applied("v").let_go(), []),
     "both of two": (waiting("v", "u").applied("v").applied("u").let_go(), [("v", 13, [8], 17), ("u", 15, [8], 17)]),
     "one of two that a list shows": (listed_together(), [("u", 16, [8], 18)]),
-    "a write of somebody else's": (names().applied("w").hold().made("x", owner="w").applied("v").let_go(), []),
+    "a write of another user's": (names().applied("w").hold().made("x", owner="w").applied("v").let_go(), []),
     "a write for itself": (own_child_only(), []),
     "a delete": (names().applied("w").creates("w-a").hold().deletes("w-a").applied("v").let_go(), [("v", 17, [12], 19)]),
 }

@@ -88,7 +88,7 @@ def test_conditions_may_be_anywhere_in_the_status_and_have_their_causes_below_th
     ]
 
 
-def test_warnings_about_the_object_are_told_once() -> None:
+def test_warnings_about_the_object_are_reported_once() -> None:
     def event(name: str, about: str, kind: str) -> dict[str, object]:
         return {"type": kind, "reason": "Missing", "message": f"no secret for {about}", "involvedObject": {"name": about}}
 

@@ -50,7 +50,7 @@ def became(fault: AnyFault, *entries: Entry) -> FaultOutcome:
     ],
     ids=["fired", "not fired", "not told", "refused", "could not be done"],
 )
-def test_what_became_of_it_and_how_it_is_told(found: FaultOutcome, expected: FaultOutcome, text: str) -> None:
+def test_what_became_of_it_and_how_it_is_reported(found: FaultOutcome, expected: FaultOutcome, text: str) -> None:
     assert found == expected
     assert str(found) == text
 
@@ -71,11 +71,11 @@ def test_what_fired_has_fired_and_what_was_refused_was_not_missed(
     assert became(fault, *entries).outcome == outcome
 
 
-def test_it_is_the_first_time_that_is_told() -> None:
+def test_it_is_the_first_time_that_is_reported() -> None:
     assert became(HOLD, FIRED, FaultFired(at=9.0, fault=FaultIndex(0), on="later")).at == FIRED.at
 
 
-def test_faults_are_told_in_the_plans_order() -> None:
+def test_faults_are_reported_in_the_plans_order() -> None:
     history = History(
         Header(plan=plan(HOLD, PAST, HOLD), namespace="ns"), (FaultFired(at=1.0, fault=FaultIndex(2), on="x"), REFUSED)
     )

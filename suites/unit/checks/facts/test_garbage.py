@@ -26,7 +26,7 @@ CASES: dict[str, tuple[list[tuple[str, Manifest]], list[str]]] = {
     "an owner in its grace period is gone": ([made("a", **GOING), made("b", "a")], []),
     "and one that waits for the collector": ([made("a", finalizers=["foregroundDeletion"], **GOING), made("b", "a")], []),
     "not one that leaves them behind": ([made("a", finalizers=["orphan"], **GOING), made("b", "a")], ["a", "b"]),
-    "nor one that waits for somebody else": ([made("a", finalizers=["x/y"], **GOING), made("b", "a")], ["a", "b"]),
+    "nor one that waits for another user": ([made("a", finalizers=["x/y"], **GOING), made("b", "a")], ["a", "b"]),
 }
 
 

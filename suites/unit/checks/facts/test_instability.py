@@ -31,7 +31,7 @@ def test_one_run_tells_nothing_and_neither_does_one_that_did_not_settle() -> Non
     assert paths(made(1, {"a": 1}), made(2, {"a": 2}, stuck=True)) == []
 
 
-def test_all_workloads_together_are_told_once_and_in_order() -> None:
+def test_all_workloads_together_are_reported_once_and_in_order() -> None:
     first, second = UnstableField("", "pods", "w", "a"), UnstableField("", "pods", "w", "b")
     assert pooled([{second}, {first, second}, ()]) == (first, second)
 

@@ -62,7 +62,7 @@ BEHIND: dict[str, tuple[OwnVerb, Callable[[], Script], set[str]]] = {
     "shown by a read": ("create", lambda: held().applied("w").gets("w-a"), {"w-b"}),
     "shown by a list": ("create", lambda: held().applied("w").lists("pods"), set()),
     "an old list": ("create", lambda: held().applied("w").lists("pods", without=("w-b",), revision=100), {"w-b"}),
-    "somebody else deleted it": ("create", lambda: held().applied("w").removed("w-a"), {"w-b"}),
+    "another user deleted it": ("create", lambda: held().applied("w").removed("w-a"), {"w-b"}),
     "it deleted it itself": ("create", lambda: held().applied("w").deletes("w-a"), {"w-b"}),
     "gone, and a new life": ("create", lambda: held().removed("w-a").applied("w").gets("w-a").restarted(), {"w-b"}),
     "the answer was lost": ("create", unheard, {"w-b"}),

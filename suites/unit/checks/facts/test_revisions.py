@@ -35,7 +35,7 @@ def test_the_latest_replica_set_of_a_deployment_stays_and_those_with_pods() -> N
 
 
 @pytest.mark.parametrize(("kind", "stays"), [("StatefulSet", ["new"]), ("DaemonSet", ["new"]), ("Widget", ["old", "new"])])
-def test_the_latest_revision_stays_and_all_of_whoever_counts_in_another_way(kind: str, stays: list[str]) -> None:
+def test_the_latest_revision_stays_and_all_of_one_that_counts_in_another_way(kind: str, stays: list[str]) -> None:
     assert left(REVISIONS, made("old", kind) | {"revision": 2}, made("new", kind) | {"revision": 11}) == stays
 
 

@@ -35,12 +35,12 @@ def keeps(*steps: tuple[int, int]) -> Script:
     ],
     ids=["one too many", "as many as asked for", "one more, always", "fewer", "as many as asked for by chance"],
 )
-def test_more_than_asked_for_is_told_where_the_number_is_that_otherwise(steps: tuple[tuple[int, int], ...], told: str) -> None:
+def test_more_than_asked_for_is_reported_where_the_number_is_that_otherwise(steps: tuple[tuple[int, int], ...], told: str) -> None:
     found = beyond_scale([Trial(keeps(*steps).ends())], PATH)
     assert found.startswith(told) if told else not found
 
 
-def test_once_in_a_while_is_told_with_how_often() -> None:
+def test_once_in_a_while_is_reported_with_how_often() -> None:
     right, wrong = ((3, 3), (4, 4), (2, 2)), ((3, 3), (4, 5), (2, 2))
     found = beyond_scale([Trial(keeps(*steps).ends()) for steps in (right, wrong, right)], PATH)
     assert found == "5 pods where spec was 4 (1 of 3 times), and otherwise as many as asked for (8 of 9 times)"

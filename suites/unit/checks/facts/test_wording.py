@@ -78,7 +78,7 @@ def test_what_became_of_an_object(what: Any, metadata: dict[str, str], told: str
     assert [full_name(commit), short_name(commit)] == ["pod/ns/a", "pod/a"]
 
 
-def test_an_object_is_told_where_it_is() -> None:
+def test_an_object_is_reported_where_it_is() -> None:
     of_cluster = Committed(
         at=0, resource="x", type="ADDED", namespace="t", name="a", uid="u", revision=Revision(1), object={"metadata": {}}
     )

@@ -153,7 +153,7 @@ def test_long_lists_and_steps_are_cut_and_unknown_witnesses_are_left_out() -> No
     ]
 
 
-def test_only_the_last_few_things_that_happened_meanwhile_are_told() -> None:
+def test_only_the_last_few_things_that_happened_meanwhile_are_reported() -> None:
     script = trial()
     for life in range(1, 8):
         script.adds(Stopped, life=life).adds(Started, life=life + 1)

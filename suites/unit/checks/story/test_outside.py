@@ -48,7 +48,7 @@ def told(script: Outside) -> list[str]:
         (Outside().notifies(effect="delay"), ["a notification of db came late"]),
     ],
 )
-def test_it_is_told(script: Outside, lines: list[str]) -> None:
+def test_it_is_reported(script: Outside, lines: list[str]) -> None:
     assert told(script) == lines
 
 

@@ -107,7 +107,7 @@ def refused(times: int = 1, **fields: Any) -> Script:  # noqa: ANN401
             trial().adds(Probed, works=True, waited=0.1),
         ),
         (
-            "somebody else wrote to pods/w-a first (resourceVersion 120)",
+            "another user wrote to pods/w-a first (resourceVersion 120)",
             trial().adds(Competed, request=3, resource="pods", name="w-a", revision=120, fault=0),
         ),
         ("its WatchList of pods was refused with 422", refused(code=422, watch_list=True, fault=0)),
@@ -131,7 +131,7 @@ def refused(times: int = 1, **fields: Any) -> Script:  # noqa: ANN401
         ),
     ],
 )
-def test_what_was_done_to_the_controller_meanwhile_is_told(script: Script, lines: str) -> None:
+def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, lines: str) -> None:
     assert " / ".join(told(script)) == lines
 
 
@@ -216,7 +216,7 @@ def test_what_was_done_to_the_controller_meanwhile_is_told(script: Script, lines
         ),
     ],
 )
-def test_what_witnesses_are_told(lines: str, kind: type[Entry], script: Script) -> None:
+def test_what_witnesses_are_reported(lines: str, kind: type[Entry], script: Script) -> None:
     assert " / ".join(told(script, kind)) == lines
 
 

@@ -21,7 +21,7 @@ def duplicated() -> Script:
     return Script(HOLD).hold().pair().step(2, "touch").applied("w").creates("w-2")
 
 
-def test_a_deed_is_told_with_what_was_known_by_then() -> None:
+def test_a_deed_is_reported_with_what_was_known_by_then() -> None:
     found = sections(duplicated(), "no-duplicate-create")
     (what, hidden, untold, owner) = found["creates and deletes beyond those of fault-free runs by that step"]
     assert "created pod/ns/w-2, the 3rd live pod of widget/w; fault-free runs never had more than 2" in what
@@ -34,7 +34,7 @@ def test_a_deed_is_told_with_what_was_known_by_then() -> None:
     assert done.startswith("Hold of pods: fired on ")
 
 
-def test_what_lets_it_off_is_told() -> None:
+def test_what_lets_it_off_is_reported() -> None:
     cut = Script(SEVER, HideOwnWrite(resource="configmaps")).opens().ended(WIDGETS, "reset").watches(WIDGETS).fires(1).pair(1)
     found = sections(cut.stuck(), "survives-stream-loss")
     assert found["how it ended"][0] == ONE_POD

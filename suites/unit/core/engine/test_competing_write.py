@@ -40,7 +40,7 @@ def test_a_create_of_a_generated_name_meets_nobody(body: bytes, content_type: st
 
 
 def test_a_create_of_a_subresource_meets_nobody() -> None:
-    assert rival("POST", f"{PODS}/x/eviction", POD) == "nobody competes for pods/eviction"
+    assert rival("POST", f"{PODS}/x/eviction", POD) == "no other user competes for pods/eviction"
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])

@@ -451,7 +451,7 @@ def test_which_frames_are_initial_events(burst: Burst, types: list[str], expecte
     assert [burst.has(frame) for frame in frames] == expected
 
 
-def test_the_faults_are_told_which_frames_are_initial_events() -> None:
+def test_the_faults_are_reported_which_frames_are_initial_events() -> None:
     told: list[bool] = []
 
     def decide(frame: Frame, nth: int, burst: bool) -> Ruling:  # noqa: FBT001  # the gate's question
@@ -488,7 +488,7 @@ def test_what_is_held_is_repeated_and_followed_when_it_is_let_go() -> None:
     ]
 
 
-def test_what_another_fault_takes_or_drops_is_told() -> None:
+def test_what_another_fault_takes_or_drops_is_reported() -> None:
     gate = Gate(ruling(HOLD, HOLD, HOLD))
     feed(gate, event(5), event(6), event(7))
     gate.decide = ruling(HOLD, DROP)

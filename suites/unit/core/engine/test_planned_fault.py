@@ -81,7 +81,7 @@ OWN = "own create number 2 of pods"
         (hide(), (CREATE,), 1, "no event of pods and no request that it acts on came while it was open"),
         (Reject(resource="pods", verb="update", nth=3), (UPDATE, CREATE, UPDATE), 1, NUMBER.format(3, 2)),
         (Kill(resource="pods", nth=2), (), 1, NUMBER.format(2, 0)),
-        (Refuse(), (), 1, "nobody was connected when it opened"),
+        (Refuse(), (), 1, "no client was connected when it opened"),
         (Coalesce(resource="pods"), (), 1, "no event of pods and no request that it acts on came while it was open"),
         (Pause(), (), 1, ""),  # the runner knows
     ],

@@ -199,7 +199,7 @@ def test_without_a_namespace_every_write_is_an_own_write() -> None:
     assert opens == FaultOpens(FIRST, "own create number 1 of pods", None)
 
 
-def test_an_own_write_of_a_status_is_told_as_one() -> None:
+def test_an_own_write_of_a_status_is_reported_as_one() -> None:
     (opens,) = opened(HideOwnWrite(resource="pods", write=STATUS)).triggered_by(
         request("PUT /api/v1/namespaces/trial/pods/x/status"), 0.0
     )
@@ -290,7 +290,7 @@ def test_the_first_decision_that_is_not_pass_wins() -> None:
     assert pods(BOOKMARK, 1) == (PASS, None)
 
 
-def test_a_fault_is_told_where_the_frame_is() -> None:
+def test_a_fault_is_reported_where_the_frame_is() -> None:
     schedule = opened(DropFrame(resource="pods", nth=2), namespace="")
     decide, in_burst = (asks(schedule, seat("pods"), burst=burst) for burst in (False, True))
     assert [decide(ADDED, 1), decide(ADDED, 2), in_burst(ADDED, 2)] == [(PASS, None), (DROP, FIRST), (PASS, None)]

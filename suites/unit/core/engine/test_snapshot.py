@@ -122,7 +122,7 @@ def test_an_objects_own_kind_stays() -> None:
     assert json.loads(single(listed("WidgetList", "example.com/v1", custom)) or b"") == custom
 
 
-def test_a_table_is_told_row_by_row() -> None:
+def test_a_table_is_reported_row_by_row() -> None:
     rows = [{"cells": ["a"], "object": obj("a", 5)}, {"cells": ["b"], "object": obj("b", 3)}]
     frames = FrameReader().feed(initial_events(table(*rows)))
     assert [frame.revision for frame in frames] == [5, 3]

@@ -35,7 +35,7 @@ def test_an_error_event_says_what_is_wrong() -> None:
 
 
 @pytest.mark.parametrize(("retry_after", "details"), [(None, {}), (3, {"details": {"retryAfterSeconds": 3}})])
-def test_a_refused_request_is_told_when_to_come_again(retry_after: int | None, details: dict[str, object]) -> None:
+def test_a_refused_request_is_reported_when_to_come_again(retry_after: int | None, details: dict[str, object]) -> None:
     status = json.loads(reply_body(Reply(429, "TooManyRequests", "later", retry_after)))
     said = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 429}
     assert status == said | {"reason": "TooManyRequests", "message": "later"} | details

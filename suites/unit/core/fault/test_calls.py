@@ -36,22 +36,22 @@ def test_a_rejected_request_may_be_cut() -> None:
     assert Reject(resource="pods", code=RESET).on_request(UPDATE, 1) == Cut()
 
 
-def test_somebody_else_is_quicker_than_a_write() -> None:
+def test_another_user_is_quicker_than_a_write() -> None:
     fault = Compete(resource="pods", verb="write", nth=2)
     assert [fault.on_request(UPDATE, nth) for nth in (1, 2, 3)] == [PASS, Competition(), PASS]
     for line in (f"POST {PODS}", f"PATCH {PODS}/x", f"DELETE {PODS}/x"):
         assert fault.on_request(request(line), 2) == Competition()
-    assert fault.on_request(request(f"DELETE {PODS}"), 2) == Refusal("", "nobody competes with a deletecollection")
-    assert fault.on_request(request(f"GET {PODS}"), 2) == Refusal("", "nobody competes with a list")
+    assert fault.on_request(request(f"DELETE {PODS}"), 2) == Refusal("", "no other user competes with a deletecollection")
+    assert fault.on_request(request(f"GET {PODS}"), 2) == Refusal("", "no other user competes with a list")
 
 
-def test_somebody_else_edits_what_it_writes_to() -> None:
+def test_another_user_edits_what_it_writes_to() -> None:
     edit = {"spec": {"replicas": 5}}
     fault = Compete(resource="pods", edit=edit)
 
     assert fault.on_request(UPDATE, 1) == Competition(edit)
-    assert fault.phrase == "somebody else edited pods just before it did"
-    assert Compete(resource="pods").phrase == "somebody else wrote to pods just before it did"
+    assert fault.phrase == "another user edited pods just before it did"
+    assert Compete(resource="pods").phrase == "another user wrote to pods just before it did"
 
 
 def test_an_answer_is_lost_after_the_execution() -> None:
@@ -70,9 +70,9 @@ def test_a_slow_answer_is_slow_before_or_after() -> None:
     assert (after.on_answer(UPDATE, 2), before.on_request(UPDATE, 2)) == (PASS, PASS)
 
 
-def test_an_answer_comes_after_somebody_elses_next_write() -> None:
+def test_an_answer_comes_after_another_users_next_write() -> None:
     fault = SlowAnswer(resource="pods", verb="update", by_seconds=2.0, outdated=True)
     assert (fault.on_request(UPDATE, 1), fault.on_answer(UPDATE, 1)) == (PASS, Competition(then_seconds=2.0))
     assert fault.on_answer(UPDATE, 2) == PASS
-    assert fault.phrase == "answers about pods came after somebody else's next write"
+    assert fault.phrase == "answers about pods came after another user's next write"
     assert fault.twin == Twin("touches", "within")

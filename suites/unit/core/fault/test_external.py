@@ -15,7 +15,7 @@ def test_only_a_slow_call_is_late() -> None:
     assert [each.late_by for each in EVERY] == [None, 1.0, None, None]
 
 
-def test_they_are_told_with_the_system_if_they_are_about_one() -> None:
+def test_they_are_reported_with_the_system_if_they_are_about_one() -> None:
     assert RejectCall(system="db").phrase == "calls to db were rejected and not executed"
     assert LoseCallAnswer().phrase == "answers of external systems were lost, the calls executed"
 
@@ -38,6 +38,6 @@ def test_they_concern_nothing_that_the_proxy_sees(fault: ExternalFault) -> None:
         (LoseCallAnswer(nth=0), "nth is 0, expected a positive number"),
     ],
 )
-def test_what_makes_no_sense_is_told(fault: ExternalFault, problem: str) -> None:
+def test_what_makes_no_sense_is_reported(fault: ExternalFault, problem: str) -> None:
     (found,) = fault_problems([fault], "legal")  # type: ignore[list-item]  # each of them is one of the union
     assert problem in found

@@ -146,7 +146,7 @@ SENSELESS: dict[str, list[Fault]] = {
 HOSTILE: list[tuple[Fault, str, str]] = [
     (RefuseWatchList(resource="pods"), 'resource is pods, expected "*"', "26b"),
     (RefuseWatchList(namespace="trial"), "namespace is trial, expected none", "26b"),
-    (Reject(resource="pods", code=409), "code is 409 though nobody competes", "32"),
+    (Reject(resource="pods", code=409), "code is 409 though no other user competes", "32"),
     (LoseAnswer(resource="pods", code=504, retry_after=1), "retryAfter after the execution", "31"),
     (LoseAnswer(resource="pods", code=429), "code is 429 after the execution", "31"),
     (LoseAnswer(resource="pods", code=503), "code is 503 after the execution", "31"),
@@ -175,7 +175,7 @@ def test_what_is_hostile_is_a_misfit_with_its_row(fault: Fault, problem: str, ro
     assert misfits(fault) == [Misfit(problem, row)]
 
 
-def test_everything_that_is_wrong_is_told() -> None:
+def test_everything_that_is_wrong_is_reported() -> None:
     wrong = [f"{what}, expected a positive number" for what in ("nth is 0", "times is -1")]
     assert [str(misfit) for misfit in misfits(Reject(resource="pods", nth=0, times=-1))] == wrong
 

@@ -78,7 +78,7 @@ def test_what_was_meant_in_a_fault(name: str, fields: dict[str, object], problem
     assert mistakes({"faults": [{"fault": name, "resource": "pods"} | fields]}) == [f"fault 1 ({name}): {problem}"]
 
 
-def test_every_problem_is_told_with_its_number() -> None:
+def test_every_problem_is_reported_with_its_number() -> None:
     found = mistakes({"faults": [HOLD, HOLD | {"b": 1, "a": 1}, {"fault": "Hodl"}]})
     assert [problem.partition(":")[0] for problem in found] == ["fault 2 (Hold)", "fault 2 (Hold)", "fault 3"]
     assert ["'a'" in found[0], "'b'" in found[1]] == [True, True]

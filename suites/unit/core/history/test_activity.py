@@ -166,7 +166,7 @@ def test_in_the_next_trial_it_is_no_longer_new() -> None:
         # one that was opened when it was first needed need not come back itself
         ([opened(1.0), delivered(2.0, 5), opened(3.0, selector="a=b", stream=2), closed(4.0, stream=2)], 9.0, 3.0, 0.0),
         # commits that the controller has yet to be shown
-        ([committed(2.0, 5)], 2.5, 2.0, 2.0),  # whoever wrote it
+        ([committed(2.0, 5)], 2.5, 2.0, 2.0),  # whatever wrote it
         ([committed(2.0, 5, namespace="other")], 2.5, 0.0, 0.0),
         ([committed(2.0, 5, namespace="")], 2.5, 0.0, 0.0),
         ([committed(2.0, 5, resource="events")], 2.5, 0.0, 0.0),
@@ -230,7 +230,7 @@ T = "2026-01-01T00:00:0{}Z"
         ([*wrote(3.0, 2)], None),
         ([*wrote(3.0, 2), changed(3.6, 2, ready=1)], 3.6),
         ([*wrote(3.0, 2), changed(3.6, 2, beats=1)], 1.0),
-        # what somebody else did counts, whatever it changed
+        # what another user did counts, whatever it changed
         (
             [
                 opened(1.5),

@@ -102,7 +102,7 @@ def test_a_write_that_leaves_things_as_they_were_is_answered_with_the_revision_o
     assert [changes.answered(asked(), answered(1)) for _ in range(3)] == [True, False, False]
 
 
-def test_what_somebody_else_commits_counts_and_is_no_work_of_the_controller() -> None:
+def test_what_another_user_commits_counts_and_is_no_work_of_the_controller() -> None:
     changes = Changes()
     changes.committed(committed(1, "ADDED", ready=1))
     changes.expect(WIDGETS, Revision(2))

@@ -133,7 +133,7 @@ def test_what_a_relay_tells_becomes_entries() -> None:
 ROLE = ExternalObject(kind="roles", name="n1_w_a", fields={"login": True, "memberOf": ["readers"], "password": "hunter2"})
 
 
-def test_what_a_system_holds_is_told_with_its_owner_and_without_secrets() -> None:
+def test_what_a_system_holds_is_reported_with_its_owner_and_without_secrets() -> None:
     state = KNOWN.state("db", [ROLE, ExternalObject(kind="roles", name="stranger")], at=4.0)
     (mine, theirs) = state.objects
     assert (mine.resource, mine.namespace, mine.name) == (ROLES, "n1", "w-a")
@@ -160,7 +160,7 @@ def test_a_digest_changes_with_any_field_and_not_with_their_order() -> None:
         (Delete(kind="roles", name="n1_w_a"), "deleted"),
     ],
 )
-def test_a_drift_is_told_with_the_object_that_it_is_about(drift: Drift, change: str) -> None:
+def test_a_drift_is_reported_with_the_object_that_it_is_about(drift: Drift, change: str) -> None:
     assert KNOWN.drifted("db", drift, at=5.0, step=2) == Drifted(
         at=5.0,
         system="db",

@@ -30,7 +30,7 @@ def state(at: float, *names: str) -> ExternalState:
     return ExternalState(at=at, system="db", objects=held)
 
 
-def test_calls_states_drifts_and_outages_are_told_by_system() -> None:
+def test_calls_states_drifts_and_outages_are_reported_by_system() -> None:
     (db,) = of(
         state(0.0),
         called(1.0, "CREATE"),

@@ -11,7 +11,7 @@ from ...checks.script import WIDGETS, Script, reference, trial
 
 
 def makers(script: Script, name: str) -> list[str]:
-    """Of the commits of a name: the verb of the controller's request, with ? if it never heard the answer; - for somebody else."""
+    """Of the commits of a name: the verb of the controller's request, with ? if it never heard the answer; - for another user."""
     commits = [commit for commit in Trial(script.ends()).commits if commit.entry.name == name]
     return [(c.by.asked.verb + ("" if c.heard else "?")) if c.by else "-" for c in commits]
 
@@ -31,8 +31,8 @@ def evicted(script: Script) -> Script:
 
 CASES = {
     "its own are those that an answer names": (trial().wants(1).says(1).wants(2).says(2), "w", ["-", "update", "-", "update"]),
-    "what it created somebody else removed": (trial().wants(1).creates("w-a").removed("w-a"), "w-a", ["create", "-"]),
-    "what somebody else made it deleted": (trial().wants(1).made("w-b").deletes("w-b"), "w-b", ["-", "delete"]),
+    "what it created another user removed": (trial().wants(1).creates("w-a").removed("w-a"), "w-a", ["create", "-"]),
+    "what another user made it deleted": (trial().wants(1).made("w-b").deletes("w-b"), "w-b", ["-", "delete"]),
     "a deletion that is not over yet": (trial().wants(1).creates("w-a").deletes("w-a", grace=True), "w-a", ["create", "delete"]),
     "a deletecollection deletes each": (
         trial().wants(1).creates("w-a", "w-b").deletes_all(),
@@ -41,9 +41,9 @@ CASES = {
     ),
     "an eviction deletes, though its answer names no object": (evicted(trial().wants(1).made("w-b")), "w-b", ["-", "create"]),
     "a refused create made nothing": (trial().wants(1).creates("w-a").refused("create", "w-a", "AlreadyExists"), "w-a", ["create"]),
-    "a write that changes nothing does not make somebody else's change its own": (trial().wants(1).updates("w"), "w", ["-"]),
+    "a write that changes nothing does not make another user's change its own": (trial().wants(1).updates("w"), "w", ["-"]),
     "nor its own change that of the second write": (trial().wants(1).says(1).updates("w"), "w", ["-", "update"]),
-    "nor somebody else's deletion its own": (trial().wants(1).terminating("w", WIDGETS).updates("w"), "w", ["-", "-"]),
+    "nor another user's deletion its own": (trial().wants(1).terminating("w", WIDGETS).updates("w"), "w", ["-", "-"]),
     "a status write whose answer was lost": (unheard(trial().wants(1).says(1)), "w", ["-", "update?"]),
     "a create whose answer was lost": (unheard(trial().wants(1).creates("w-a")), "w-a", ["create?"]),
     "a delete whose answer was lost": (unheard(trial().wants(1).creates("w-b").deletes("w-b")), "w-b", ["create", "delete?"]),

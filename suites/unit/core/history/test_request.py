@@ -191,7 +191,7 @@ def test_flag_is_about_one_parameter() -> None:
     assert not flag({"a": ""}, "b")
 
 
-def test_what_was_not_allowed_is_told_the_commonest_first() -> None:
+def test_what_was_not_allowed_is_reported_the_commonest_first() -> None:
     assert not_allowed({"list pods": 1, "get nodes": 2, "list secrets": 14}) == [
         "asked 14 times to list secrets: not allowed by its Role",
         "asked 2 times to get nodes: not allowed by its Role",

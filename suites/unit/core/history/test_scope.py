@@ -134,7 +134,7 @@ def test_a_primary_that_keeps_its_name_is_spoken_of_by_that() -> None:
     assert where(Scope("t", [(TENANTS, "", "b")]), *made, committed(ROLES, "u", "a-members", says=""))[-1] == "/a-members"
 
 
-def test_a_list_where_something_of_the_trials_is_is_told() -> None:
+def test_a_list_where_something_of_the_trials_is_is_reported() -> None:
     made = (
         asked(1, "create", CONFIG_MAPS, "default"),
         answered(1, "u", "default", "c"),
@@ -224,7 +224,7 @@ def test_what_is_in_another_namespace_has_that_before_its_name() -> None:
     assert (told_of_delete.namespace, told_of_delete.name) == ("t", "default/c")
 
 
-def test_a_list_is_told_item_by_item() -> None:
+def test_a_list_is_reported_item_by_item() -> None:
     scope = Scope("t")
     items = (Item("", "r", "u", Revision(5)), Item("", "s", "v", Revision(5)), Item("default", "c", "w", Revision(5)))
     listed = Listed(at=2.0, request=RequestId(2), client="c", resource=ROLES, revision=Revision(9), items=items)
@@ -309,7 +309,7 @@ def test_what_the_controller_makes_there_and_lists_all_primaries_is_nobodys() ->
     }
 
 
-def test_watches_and_lists_of_a_shared_namespace_are_told_as_of_the_trials() -> None:
+def test_watches_and_lists_of_a_shared_namespace_are_reported_as_of_the_trials() -> None:
     opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=WIDGETS, namespace="x")
     items = (Item("x", f"w{MARK}", "p", Revision(5)), Item("x", "other", "o", Revision(4)))
     listed = Listed(at=1.0, request=RequestId(1), client="c", resource=WIDGETS, namespace="x", revision=Revision(5), items=items)
@@ -340,7 +340,7 @@ def test_a_call_about_another_trials_object_is_left_out_with_its_answer() -> Non
     assert [each.call for each in told if isinstance(each, Called | Replied)] == [1, 1, 3, 3]
 
 
-def test_a_call_about_what_is_the_trials_elsewhere_is_told_as_if_it_were_here() -> None:
+def test_a_call_about_what_is_the_trials_elsewhere_is_reported_as_if_it_were_here() -> None:
     scope = Scope("t", [(TENANTS, "", "a-x"), (CONFIG_MAPS, "kube-system", "settings")], "-x")
     told = scope.all_told(
         [*called(1, name="a-x", text="DROP ROLE a-x"), *called(2, "kube-system", "settings", resource=CONFIG_MAPS)]
@@ -360,7 +360,7 @@ def held(namespace: str, name: str) -> Held:
     return Held(kind="roles", external="r", digest="d", resource=resource, namespace=namespace, name=name)
 
 
-def test_what_drifts_and_what_a_system_holds_is_told_as_calls_are() -> None:
+def test_what_drifts_and_what_a_system_holds_is_reported_as_calls_are() -> None:
     scope = Scope("t", [(TENANTS, "", "a-x")], "-x")
     state = ExternalState(at=2.0, system="db", objects=(held("", "a-x"), held("other", "a"), held("", "")))
     told = scope.all_told([drifted("", "a-x"), drifted("other", "a"), state])

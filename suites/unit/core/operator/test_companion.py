@@ -89,7 +89,7 @@ def test_what_is_created_has_whom_a_real_cluster_has_for_it(created: set[str], e
 
 
 def test_nobody_does_beside_a_controller_what_it_does_itself() -> None:
-    """The Deployment controller and the ReplicaSet controller are under test: the pods alone need somebody else."""
+    """The Deployment controller and the ReplicaSet controller are under test: the pods alone need another user."""
     created = {"replicasets.apps", "pods"}
     owned = {("replicasets.apps", "deployments.apps"), ("pods", "replicasets.apps")}
     assert set(acting_on(created, owned)) == {*ALWAYS, "scheduler", "kwok"}

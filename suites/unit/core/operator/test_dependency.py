@@ -53,7 +53,7 @@ def test_kinds_that_are_installed_first_may_mention_later_ones() -> None:
     assert names(in_order([token, account])) == ["ServiceAccount/s", "Secret/token"]
 
 
-def test_a_circle_is_told_and_can_be_broken_by_the_order_of_files() -> None:
+def test_a_circle_is_reported_and_can_be_broken_by_the_order_of_files() -> None:
     one, two = widget("one", gadgetRef={"name": "two"}), gadget("two", widgetRef={"name": "one"})
     with pytest.raises(CircleError, match=r"in a circle: (Widget/one → Gadget/two → Widget/one|Gadget/two → .*); give each"):
         in_order([one, two])

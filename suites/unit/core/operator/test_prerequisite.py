@@ -74,7 +74,7 @@ def test_the_user_has_the_last_word() -> None:
     assert (names(found.primaries), names(found.before)) == (["Gadget/g"], ["Widget/w"])
 
 
-def test_a_kind_that_no_sample_has_is_told_with_those_that_there_are() -> None:
+def test_a_kind_that_no_sample_has_is_reported_with_those_that_there_are() -> None:
     with pytest.raises(NoSuchPrimaryError, match=r"no sample is a Gadget\.example\.com; they are of the kinds Secret, Widget\.ex"):
         sorted_out(SECRET, widget(), named=[GADGET])
     assert sorted_out(named=[GADGET]) == Documents()
@@ -154,7 +154,7 @@ def test_what_brings_a_kind_is_a_primary_when_nothing_is_of_that_kind_or_the_use
 # --- what one primary lacks
 
 
-def test_what_is_mentioned_and_not_there_is_told() -> None:
+def test_what_is_mentioned_and_not_there_is_reported() -> None:
     primary = widget("w", secretName="db", template={"envFrom": [{"configMapRef": {"name": "c"}}], "ownerRef": {"name": "x"}})
     assert [(each.kind, each.name, each.path) for each in lacking(primary, ())] == [
         ("Secret", "db", "spec.secretName"),

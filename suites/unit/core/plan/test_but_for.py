@@ -99,7 +99,7 @@ CASES: dict[str, tuple[tuple[AnyFault, ...], tuple[tuple[Step, ...], tuple[AnyFa
         (Restart(window=WINDOW), Expire(resource="pods", window=WINDOW), Restart(window=WINDOW)),
         lull(2, restart(2), relist(2)),
     ),
-    "somebody else's write": (
+    "another user's write": (
         (Compete(resource="pods", window=Window(3)),),
         ((*STEPS, Lull(touches=(TARGET,))), ()),
     ),
@@ -173,7 +173,11 @@ MOVED = Apply(object=SAMPLE | {"spec": {"replicas": 1, "content": "b"}})
         (Window(2, 3), (APPEAR, MOVE, GROW, TOUCH), [(APPEAR, GROWN_AND_MOVED, TOUCH)]),
         (Window(2), (APPEAR, MOVE, GROW, TOUCH), [(APPEAR, GROWN_AND_MOVED), (APPEAR, MOVE, GROW)]),
         (Window(3), (APPEAR, MOVE, Resync(resource="pods"), GROW, TOUCH), [(APPEAR, MOVE, GROW)]),  # which is no step of the user's
-        (Window(2, 4), (APPEAR, GONE, APPEAR, TOUCH), [(APPEAR, GONE, APPEAR)]),  # it is another incarnation, whoever saw it
+        (
+            Window(2, 4),
+            (APPEAR, GONE, APPEAR, TOUCH),
+            [(APPEAR, GONE, APPEAR)],
+        ),  # it is another incarnation, whether or not it was seen
         (Window(2), (APPEAR, Remove(resource="pods"), TOUCH), [(APPEAR, Remove(resource="pods"))]),
         (Window(2, 3), (APPEAR, GROW, GONE), [(APPEAR, GONE)]),
         # what others wrote is there when it wakes up, and was there before it saw anything else
@@ -241,7 +245,7 @@ def test_what_others_write_is_nothing_that_the_user_wants() -> None:
     assert found.steps == (APPEAR,)
 
 
-def test_a_name_that_somebody_else_has_taken_stays_taken() -> None:
+def test_a_name_that_another_user_has_taken_stays_taken() -> None:
     again, taken = Recreate(resource="pods"), Recreate(resource="pods", foreign=True)
     hold, back = HoldStream(resource="pods", window=Window(from_step=2)), Patch(target=TARGET, patch={"spec": {"replicas": 1}})
     assert [each.steps for each in slept(plan(hold, steps=(APPEAR, again, GROW)), PRIMARIES)] == [(APPEAR, GROW)]

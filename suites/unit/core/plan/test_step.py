@@ -87,24 +87,24 @@ def test_steps_that_make_no_sense(step: Step, problem: str) -> None:
         (Delete(target=WIDGET), "delete Widget/sample"),
         (Resync(resource="pods"), "resync pods"),
         (Recreate(resource="pods"), "recreate pods number -1"),
-        (Recreate(resource="pods", foreign=True), "recreate pods number -1 as somebody else's"),
+        (Recreate(resource="pods", foreign=True), "recreate pods number -1 as another user's"),
         (Remove(resource="pods"), "remove pods number -1"),
         (Heartbeat(resource="pods"), "heartbeat pods number 1"),
         (Lull(), "come to rest"),
         (Lull(touches=(WIDGET,)), "come to rest, touch Widget/sample"),
         (Rest(seconds=2.50), "rest 2.5 s"),
-        (Drift(system="db", kind="roles"), "somebody else has deleted number 1 of the roles in db"),
+        (Drift(system="db", kind="roles"), "another user has deleted number 1 of the roles in db"),
         (
             Drift(system="db", kind="roles", notifies=False),
-            "somebody else has deleted number 1 of the roles in db, and nobody is notified",
+            "another user has deleted number 1 of the roles in db, and no notification is sent",
         ),
         (
             Drift(system="db", kind="roles", change="changed", fields={"login": False, "createdb": True}),
-            "somebody else has changed number 1 of the roles in db: createdb, login",
+            "another user has changed number 1 of the roles in db: createdb, login",
         ),
         (
             Drift(system="db", kind="roles", change="created", name="{namespace}_a"),
-            "somebody else has created {namespace}_a of the roles in db",
+            "another user has created {namespace}_a of the roles in db",
         ),
         (AwaitRepair(seconds=30.0), "ask for nothing until what drifted is repaired, for at most 30 s"),
         (TurnSystem(system="db", state="down"), "db is down"),
@@ -146,7 +146,7 @@ def test_one_thing_is_no_several_things_together() -> None:
     assert list(in_parts([Together(steps=(touch, delete)), touch])) == [touch, delete, touch]
 
 
-def test_what_is_done_together_is_told_in_order() -> None:
+def test_what_is_done_together_is_reported_in_order() -> None:
     step = Together(steps=(Touch(target=WIDGET), Delete(target=WIDGET)))
     assert describe(step) == "touch Widget/sample; delete Widget/sample"
     assert is_workload(step)

@@ -43,7 +43,7 @@ def test_what_is_plain_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("spoil", [lambda data: data[:-1], lambda data: data[:20], lambda data: data[:15] + b"xx" + data[17:]])
-def test_a_damaged_file_is_told(spoil: Any) -> None:  # noqa: ANN401  # a function
+def test_a_damaged_file_is_reported(spoil: Any) -> None:  # noqa: ANN401  # a function
     with pytest.raises(ValueError, match="the file is damaged or was cut short"):
         plain(spoil(compressed(bytes(range(256)))))
 

@@ -85,7 +85,7 @@ def test_the_users_values_come_first() -> None:
         ("extend: [{path: spec.size, values: []}]", ["extend: 'spec.size' has no values; give some"]),
     ],
 )
-def test_what_changes_nothing_is_told(said: str, told: list[str]) -> None:
+def test_what_changes_nothing_is_reported(said: str, told: list[str]) -> None:
     idle = allowed_moves(SAMPLE, SCHEMA, read(said)).idle
     assert [each[: len(begins)] for each, begins in zip(idle, told, strict=True)] == told
 
@@ -105,7 +105,7 @@ def test_what_the_schema_allows_is_a_field_too(path: str) -> None:
     ],
 )
 @pytest.mark.parametrize("where", ["only", "forbid", "extend"])
-def test_a_path_that_does_not_exist_is_told(path: str, told: str, where: str) -> None:
+def test_a_path_that_does_not_exist_is_reported(path: str, told: str, where: str) -> None:
     said: JSON = {where: [path] if where != "extend" else [{"path": path, "values": [1]}]}
     with pytest.raises(MutationError) as err:
         allowed_moves(SAMPLE, SCHEMA, read(str(said)))
@@ -113,7 +113,7 @@ def test_a_path_that_does_not_exist_is_told(path: str, told: str, where: str) ->
     assert str(err.value).startswith(f"Widget/w: {where}: '")
 
 
-def test_all_paths_that_do_not_exist_are_told_at_once() -> None:
+def test_all_paths_that_do_not_exist_are_reported_at_once() -> None:
     with pytest.raises(MutationError) as err:
         allowed_moves(SAMPLE, SCHEMA, Mutations(only=("spec.size", "zzz"), forbid=("yyy",)))
     assert str(err.value).count("is no field of it") == 2

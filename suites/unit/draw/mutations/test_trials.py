@@ -59,7 +59,7 @@ def test_scaling_is_known_to_be_passed_on() -> None:
 @pytest.mark.parametrize(
     "path", ["spec.issuerRef.name", "spec.rules[0].backendRefs[1].name", "spec.ref.kind", "spec.targetReference"]
 )
-def test_a_field_of_a_reference_is_told(path: str) -> None:
+def test_a_field_of_a_reference_is_reported(path: str) -> None:
     assert refers(path)
 
 

@@ -45,7 +45,7 @@ def test_what_the_controller_wrote_last_is_its_own(verb: Verb) -> None:
     assert leases.held([lease(5)]) == [], "which is not what it wrote last: that one was made by another"
 
 
-def test_what_somebody_else_wrote_since_is_theirs() -> None:
+def test_what_another_user_wrote_since_is_theirs() -> None:
     assert seen(asked(), answered(7)).held([lease(8)]) == []
 
 

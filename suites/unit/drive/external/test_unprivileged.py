@@ -1,4 +1,4 @@
-"""Whoever we are, what is run without privileges is not root, and its folder is its own."""
+"""Whichever user runs this, what is run without privileges is not root, and its folder is its own."""
 
 import subprocess
 from pathlib import Path

@@ -114,6 +114,6 @@ def test_the_runtime_folder_of_another_user_is_not_taken(tmp_path: Path) -> None
     assert small_root({"XDG_RUNTIME_DIR": str(theirs)}) == large_root()
 
 
-def test_one_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_one_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"cannot make a private folder in .*nosuch: No such file or directory; set TMPDIR"):
         private_folder("test", root=tmp_path / "nosuch").__enter__()

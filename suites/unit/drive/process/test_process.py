@@ -66,7 +66,7 @@ async def test_the_log_is_appended_and_last_lines_are_this_process_alone(tmp_pat
     assert (tmp_path / "program.log").read_text() == "first\nsecond\n"
 
 
-async def test_death_before_ready_is_told_as_a_death_with_the_last_lines(tmp_path: Path) -> None:
+async def test_death_before_ready_is_reported_as_a_death_with_the_last_lines(tmp_path: Path) -> None:
     process = await Process.start(shell(tmp_path, "seq 1 30; exit 7"))
     # The limit is far away: only the exit can end this wait.
     with pytest.raises(SetupError, match="exited with code 7 before it was ready") as refused:

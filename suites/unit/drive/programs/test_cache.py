@@ -40,7 +40,7 @@ async def test_one_holds_the_lock_and_the_next_is_told_that_it_waits(tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["file", "file/cache"])
-async def test_a_lock_that_cannot_be_had_is_told(tmp_path: Path, name: str) -> None:
+async def test_a_lock_that_cannot_be_had_is_reported(tmp_path: Path, name: str) -> None:
     from staleproof.errors import SetupError
 
     (tmp_path / "file").write_text("")

@@ -112,7 +112,7 @@ ADMISSION = (
 )
 
 
-def test_what_the_api_server_counts_is_told() -> None:
+def test_what_the_api_server_counts_is_reported() -> None:
     metrics = (
         "# TYPE apiserver_admission_webhook_request_total counter\n"
         + ADMISSION.format(200, "a.example.com", "false", 3)

@@ -14,7 +14,7 @@ def test_what_is_as_it_was_given_is_left_out() -> None:
     assert without({DB: at("4"), POD: at("7")}, {DB: "4"}) == {POD: at("7")}
 
 
-def test_what_somebody_has_changed_since_counts() -> None:
+def test_what_was_changed_since_counts() -> None:
     assert without({DB: at("8"), POD: at("7")}, {DB: "4"}) == {DB: at("8"), POD: at("7")}
 
 

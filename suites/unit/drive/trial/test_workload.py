@@ -52,7 +52,7 @@ def test_a_child_made_again_is_the_same_but_for_what_the_api_server_gave_it() ->
     assert before == POD, "what truth holds is not touched"
 
 
-def test_a_child_made_again_by_somebody_else_has_another_owner_and_nothing_of_the_first() -> None:
+def test_a_child_made_again_by_another_user_has_another_owner_and_nothing_of_the_first() -> None:
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "uid": "u9"}}
     again = _again(POD, owner=owner)
     (reference,) = again["metadata"].pop("ownerReferences")
@@ -94,7 +94,7 @@ def owned(*owners: str, **metadata: object) -> dict[str, Any]:
     return {"metadata": {"ownerReferences": references, **metadata}}
 
 
-def test_children_are_what_somebody_controls_or_alone_owns() -> None:
+def test_children_are_what_has_a_controller_or_one_owner() -> None:
     objects = {
         ("pods", "mine", "controlled"): owned("plain", "controller"),
         ("pods", "mine", "alone"): owned("plain"),

@@ -34,7 +34,7 @@ def test_of_each_requirement_it_counts_the_trials_of_each_scenario() -> None:
     assert row.result == "failed"
 
 
-def test_what_was_not_tried_is_told() -> None:
+def test_what_was_not_tried_is_reported() -> None:
     left = (LeftOut(scenario="restart", title="a"), LeftOut(scenario="restart", title="b", why="no such child"))
     ended = EndedSearch(scenario="drawn", primary="Widget/w", plans=3, requirement=SLUG, found="x", trial="001")
     page = of(report(trial("001", verdict(SLUG, GOOD)), partial=True, left_out=left, ended_searches=(ended,)))
@@ -52,7 +52,7 @@ def test_a_run_of_nothing_has_a_page() -> None:
     assert (page.verdict, page.findings, page.timelines) == ("not exercised", (), {})
 
 
-def test_what_stayed_inconclusive_is_told_by_its_reason() -> None:
+def test_what_stayed_inconclusive_is_reported_by_its_reason() -> None:
     why = "it may yet do so"
     first = trial("001", verdict(SLUG, UNKNOWN, why=why), verdict(OTHER, UNKNOWN, why="another"))
     page = of(

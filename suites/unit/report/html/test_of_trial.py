@@ -44,7 +44,7 @@ def test_a_trial_under_what_no_api_server_does_says_so() -> None:
     assert "not about conformance: it was found under hostile faults (DropFrame)" in page_of_trial("001", history, (), ()).sentence
 
 
-def test_what_a_trial_leaves_inconclusive_is_told_by_its_reason() -> None:
+def test_what_a_trial_leaves_inconclusive_is_reported_by_its_reason() -> None:
     made = page("mutants/crash_loops")
     (question,) = made.questions
 

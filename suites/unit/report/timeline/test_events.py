@@ -13,13 +13,13 @@ def kinds(name: str) -> list[str]:
     return [event.kind for event in timeline(result(name).history).events]
 
 
-def test_a_life_that_begins_again_is_told() -> None:
+def test_a_life_that_begins_again_is_reported() -> None:
     found = kinds("mutants/crash_loops")
     assert found.count("started") == len(timeline(result("mutants/crash_loops").history).lives) - 1
     assert found.index("killed") < found.index("started")
 
 
-def test_it_is_told_when_a_fault_did_something_and_which_it_was() -> None:
+def test_it_is_reported_when_a_fault_did_something_and_which_it_was() -> None:
     history = result("naive-hidden-creates").history
     (fired,) = [event for event in timeline(history).events if event.kind == "fault fired"]
     assert (fired.fault, fired.lane) == (0, "pods")

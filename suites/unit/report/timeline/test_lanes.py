@@ -15,7 +15,7 @@ def pods(history: History) -> Lane:
     return next(lane for lane in lanes(with_references(history)) if lane.name == "pods")
 
 
-def test_an_own_create_is_told_by_its_answer_and_shown_by_its_frame() -> None:
+def test_an_own_create_is_reported_by_its_answer_and_shown_by_its_frame() -> None:
     (pod,) = pods(Script(HOLD).applied("w").hold().creates("w-a").let_go().ends()).objects
 
     assert [(each.type, each.by) for each in pod.revisions] == [("ADDED", "controller")]

@@ -89,7 +89,7 @@ async def _image(options: ControlPlaneOptions, progress: Progress) -> ImageReque
     image = control_plane_image(options.version)
     with working(progress, f"control plane: making the image {image}, unless it is there"):
         await asyncio.to_thread(_make_unless_there, options.version)
-    return ImageRequest(name=image, advice="Somebody removed it just now; try again.", pull=False)
+    return ImageRequest(name=image, advice="It was removed just now; try again.", pull=False)
 
 
 def _make_unless_there(version: str) -> None:

@@ -57,7 +57,7 @@ def account_user(account: str) -> str:
 
 
 def account_groups(account: str) -> tuple[str, ...]:
-    """The groups that a ServiceAccount is in, beside those of everybody who is authenticated."""
+    """The groups that a ServiceAccount is in, beside those of all authenticated users."""
     return "system:serviceaccounts", f"system:serviceaccounts:{account.partition('/')[0]}"
 
 

@@ -191,7 +191,7 @@ def _apiserver(program: Path, credentials: Credentials, etcd_port: int, logs: Pa
             f"--tls-private-key-file={credentials.key_file}",
             f"--token-auth-file={credentials.tokens_file}",
             f"--authorization-mode={'RBAC' if credentials.accounts else 'AlwaysAllow'}",
-            "--anonymous-auth=false",  # or AlwaysAllow would let in everybody on this machine who sends no token
+            "--anonymous-auth=false",  # or AlwaysAllow would let in every user of this machine, without a token
             "--service-cluster-ip-range=10.0.0.0/24",
             "--allow-privileged=true",
             # Without the service account controller no namespace has a default account, and every pod is refused.

@@ -1,4 +1,4 @@
-"""What a control plane is to everybody else: an address, a CA and credentials, and where it came from.
+"""What a control plane is to its users: an address, a CA and credentials, and where it came from.
 
 It decides what is handed out and how a kubeconfig is written. It starts nothing.
 """

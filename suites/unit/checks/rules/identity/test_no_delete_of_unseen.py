@@ -12,7 +12,7 @@ def named(script: Script) -> Script:
 
 
 def recreated() -> Script:
-    """Somebody else puts another object under the name of a child, unseen."""
+    """Another user puts another object under the name of a child, unseen."""
     return named(trial()).step(2, "recreate").hold().removed("w-1").made("w-1")
 
 
@@ -34,7 +34,7 @@ def seen_later(script: Script) -> Script:
 
 
 def scaled_back(script: Script) -> Script:
-    """Fewer are wanted for a step, so that there are two of that name before somebody makes another one."""
+    """Fewer are wanted for a step, so that there are two of that name before a user makes another one."""
     named(script).step(2, "scale").applied("w", spec=1).deletes("w-1").idle(2)
     script.step(3, "scale").applied("w", spec=2).creates("w-1", generated="").idle(3)
     script.step(4, "recreate").removed("w-1").made("w-1").idle(4)
@@ -51,7 +51,7 @@ def saw_no_scaling() -> Script:
 
 
 def reaped(script: Script, *, hidden: bool = False) -> Script:
-    """Failed pods are deleted by their names, whoever owns them."""
+    """Failed pods are deleted by their names, whatever owns them."""
     script.step(1, "apply").applied("w").made("w-x").idle(1).step(2, "recreate")
     script = script.hold(WIDGETS) if hidden else script
     script.removed("w", WIDGETS).removed("w-x").applied("w").made("w-y", phase="Failed").deletes("w-y").idle(2)
@@ -59,13 +59,13 @@ def reaped(script: Script, *, hidden: bool = False) -> Script:
 
 
 def taken(script: Script) -> Script:
-    """The one that was made is somebody else's, and stays."""
+    """The one that was made is another user's, and stays."""
     named(script).step(2, "recreate").removed("w-1").made("w-1", owner="").idle(2)
     return script.step(3, "scale").applied("w", spec=1).idle(3)
 
 
 def sooner(script: Script) -> Script:
-    """It deletes its own before somebody makes another one."""
+    """It deletes its own before a user makes another one."""
     return named(script).step(2, "recreate").deletes("w-1").made("w-1").idle(2).step(3, "scale").applied("w", spec=1).idle(3)
 
 
@@ -185,11 +185,11 @@ CASES: Cases = {
         OWNED,
     ),
     # --- whichever incarnation it is
-    "what had to go whoever knew of it": (beside(scaled().deletes("w-1").let_go().idle(3), seen), "PASS"),
+    "what had to go whatever was known of it": (beside(scaled().deletes("w-1").let_go().idle(3), seen), "PASS"),
     "what had to go, though fewer had that name before": (beside(saw_no_scaling(), scaled_back), "PASS"),
-    "what is deleted by name whoever owns it": (beside(reaped(trial(), hidden=True).let_go(WIDGETS), reaped), "PASS"),
+    "what is deleted by name whatever owns it": (beside(reaped(trial(), hidden=True).let_go(WIDGETS), reaped), "PASS"),
     "what is needed for longer": (beside(scaled().deletes("w-1").let_go().idle(3), seen_later), "FAIL"),
-    "what is somebody else's": (
+    "what is another user's": (
         beside(named(trial()).step(2, "x").hold().removed("w-1").made("w-1", owner="").step(3, "y").deletes("w-1").let_go(), taken),
         "FAIL",
     ),
@@ -204,7 +204,7 @@ CASES: Cases = {
     "deleted by name": (beside(swept_claims(stored(Script(RESTART, PAST)), precondition=False), stored), "FAIL"),
     "deleted with all others": (beside(swept_all(), stored), "FAIL"),
     "from a list in which there was no primary yet": (beside(past_list(), stored), "FAIL"),
-    "though somebody makes it again": (beside(claimed(swept_claims(stored(Script(RESTART, PAST)))), stored), "FAIL"),
+    "though a user makes it again": (beside(claimed(swept_claims(stored(Script(RESTART, PAST)))), stored), "FAIL"),
     "one that a label names": (
         beside(swept_claims(labelled(Script(RESTART, PAST)), "store"), labelled),
         OF_ANOTHER.format("store"),

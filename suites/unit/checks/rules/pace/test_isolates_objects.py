@@ -80,7 +80,7 @@ CASES: Cases = {
     # --- nothing is known unless one waited long enough
     "empty": (Script(HIDE), NOTHING_HIDDEN),
     "nothing was hidden": (other(two().creates("w-a")).creates("v-a", owner="v"), NOTHING_HIDDEN),
-    "somebody else's write": (other(two().hold().made("x", owner="w")).passes(8.0).let_go(), NOTHING_HIDDEN),
+    "another user's write": (other(two().hold().made("x", owner="w")).passes(8.0).let_go(), NOTHING_HIDDEN),
     "a live read has shown it": (other(two().hold().creates("w-a").gets("w-a")).passes(8.0).let_go(), NOTHING_HIDDEN),
     "too short": (waiting().passes(2.0).let_go(), short(2.2)),
     "restarted": (waiting().passes(2.0).restarted(), short(2.1)),

@@ -84,7 +84,7 @@ CASES: Cases = {
     "pauses as long without faults": (beside(done(behind().let_go().released().passes(8.0)), slow), "PASS"),
     # --- nothing is known unless it had to wake by itself
     "had done everything before": (Script(HOLD).hold().pair().passes(12.0).let_go(), NOTHING_LEFT),
-    "somebody else does the rest": (
+    "another user does the rest": (
         behind().updates("w", status={"ready": 2}).let_go().made("w-1", metadata={"generateName": "w-"}).passes(9.0),
         NOTHING_LEFT,
     ),

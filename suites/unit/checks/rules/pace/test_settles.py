@@ -13,7 +13,7 @@ NOT_AGAIN = (
     "NOT_EXERCISED: the controller did not list its primaries again after it had settled, because the plan does not tell it to"
 )
 NEWS = "NOT_EXERCISED: it changed something when it looked again and then no more: it may have been told news from outside"
-CHANGED = f"NOT_EXERCISED: somebody else changed {WIDGETS}/w after the controller had settled"
+CHANGED = f"NOT_EXERCISED: another user changed {WIDGETS}/w after the controller had settled"
 
 
 def late(number: int, first: str) -> str:
@@ -118,7 +118,7 @@ CASES = {
         late(2, "delete pods/w-c"),
     ),
     "goes on with its work": (again().creates("w-b").updates("w", status=2), NEWS),
-    "writes before somebody else changes something": (
+    "writes before another user changes something": (
         again().creates("w-b").deletes("w-b").applied("w", spec=2),
         late(2, "create pods/w-b"),
     ),
@@ -140,8 +140,8 @@ CASES = {
     # --- writes for a reason
     "tries again what was never answered": (never_answered(), "PASS"),
     "tries again what was rejected": (was_rejected(), "PASS"),
-    "somebody else changed something before": (again().applied("w", spec=2).creates("w-b"), CHANGED),
-    "somebody else changed the same before": (settled().applied("w", spec=2).updates("w").resynced(), CHANGED),
+    "another user changed something before": (again().applied("w", spec=2).creates("w-b"), CHANGED),
+    "another user changed the same before": (settled().applied("w", spec=2).updates("w").resynced(), CHANGED),
     "what is shown only then is a change for the controller": (
         done(trial()).hold().made("w-x").released().settled().let_go().updates("w").resynced(),
         "NOT_EXERCISED: when it settled it had not been shown everything yet",

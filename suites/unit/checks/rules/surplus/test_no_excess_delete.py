@@ -51,7 +51,7 @@ def recreated(script: Script, *, hidden: bool = False) -> Script:
 
 
 def taken(script: Script, *, hidden: bool = False) -> Script:
-    """Four, then three; somebody deletes one; then two. Where that is hidden, the controller replaces nothing."""
+    """Four, then three; a user deletes one; then two. Where that is hidden, the controller replaces nothing."""
     script.step(1, "apply").applied("w", spec=4).creates("w-a", "w-b", "w-c", "w-d").idle(1).step(2, "scale")
     script = (script.hold() if hidden else script).applied("w", spec=3).deletes("w-d").idle(2)
     script.step(3, "a user deletes one").removed(script._generated.get(("pods", "w-a"), "w-a"))

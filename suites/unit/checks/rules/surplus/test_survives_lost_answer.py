@@ -101,7 +101,7 @@ CASES: Cases = {
         "PASS",
     ),
     "repeats a delete that finds nothing": (beside(lost_delete().refused("delete", "w-c", "NotFound").idle(2), down), "PASS"),
-    "replaces what somebody else deleted": (lost().removed("w-a").creates("w-d").idle(1), "PASS"),
+    "replaces what another user deleted": (lost().removed("w-a").creates("w-d").idle(1), "PASS"),
     "an excess among children that it has seen": (touched(lost()).creates("w-d").deletes("w-a"), "PASS"),
     "an excess that the lost create does not explain": (
         lost().made("w-x").made("w-y").creates("w-d").deletes("w-d").removed("w-x").removed("w-y").idle(1),

@@ -13,7 +13,7 @@ from ...script import RESTART, SLOW_PODS, SLOW_WIDGETS, WIDGETS, Script, beside,
 
 
 def slow(resource: str, *, removed: str = "") -> Script:
-    """It has done everything and is killed; then this list does not arrive. Somebody may delete something meanwhile."""
+    """It has done everything and is killed; then this list does not arrive. A user may delete something meanwhile."""
     script = three(Script(RESTART, SLOW_PODS, SLOW_WIDGETS)).idle(2).opens(1).opens(2).dies()
     if removed:
         script.removed(removed, WIDGETS if removed == "w" else "pods")

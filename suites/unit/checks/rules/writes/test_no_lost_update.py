@@ -14,7 +14,7 @@ UP, DOWN = ({"type": "Up", "status": status} for status in ("True", "False"))
 OWNERS = [{"kind": "Widget", "name": name, "uid": name} for name in ("one", "two", "three")]
 HTTP, HTTPS, QUIC, DNS = ({"name": name, "port": port} for name, port in (("web", 80), ("web", 443), ("web", 8443), ("dns", 53)))
 MARK = {"annotations": {"theirs": "1"}}
-UNSEEN = "NOT_EXERCISED: the controller never wrote to an object that somebody else had changed unseen"
+UNSEEN = "NOT_EXERCISED: the controller never wrote to an object that another user had changed unseen"
 
 
 def metadata(script: Script, **fields: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
@@ -29,7 +29,7 @@ def made(script: Script) -> Script:
 
 
 def edited(script: Script | None = None) -> Script:
-    """Somebody else annotates it, unseen."""
+    """Another user annotates it, unseen."""
     script = made(script or trial()).hold()
     return script.applied("w-0", "pods", metadata=metadata(script, **MARK))
 
@@ -44,12 +44,12 @@ def keeps(script: Script) -> Script:
 
 
 def changed() -> Script:
-    """Somebody else sets what the controller had set."""
+    """Another user sets what the controller had set."""
     return made(trial()).hold().applied("w-0", "pods", spec={"a": 5})
 
 
 def replaced(*, was_its_own: bool) -> Script:
-    """Somebody else makes a pod anew, and then changes it unseen: one of the controller's, or one that it never wrote."""
+    """Another user makes a pod anew, and then changes it unseen: one of the controller's, or one that it never wrote."""
     script = made(trial()) if was_its_own else trial().step(1, "apply").applied("w").made("w-0", spec={"a": 1})
     script.removed("w-0").made("w-0", spec={"a": 1}).hold().applied("w-0", "pods", spec={"a": 5})
     return script.updates("w-0", "pods", subresource="", spec={"a": 1}).let_go()
@@ -68,13 +68,13 @@ def drops(script: Script) -> Script:
 
 
 def blind(script: Script) -> Script:
-    """Somebody else annotates it while its stream is cut: nobody shows that."""
+    """Another user annotates it while its stream is cut: nobody shows that."""
     made(script)._streams.pop("pods")
     return writes(script.applied("w-0", "pods", metadata=metadata(script, **MARK)), spec={"a": 2})
 
 
 def competed(*, refused: bool = False, subresource: str = "", verb: str = "update", executed: bool = False) -> Script:
-    """Somebody else writes to the pod just before the controller's write is forwarded, and leaves no trace; `executed`: just after,
+    """Another user writes to the pod just before the controller's write is forwarded, and leaves no trace; `executed`: just after,
     as far as the history says."""
     script = made(Script(Compete(resource="pods")))
     known = script._objects["pods", "w-0"]
@@ -94,7 +94,7 @@ def competed(*, refused: bool = False, subresource: str = "", verb: str = "updat
 
 
 def lists(path: str, before: object, *theirs: object, ours: object, mine: object = None) -> Script:
-    """Somebody else's pod has a list, and the controller may make it `mine`; others change it unseen, and it writes `ours`."""
+    """Another user's pod has a list, and the controller may make it `mine`; others change it unseen, and it writes `ours`."""
     field, _, name = path.partition(".")
     stated: dict[str, Any] = {field: {name: before}}
     script = trial().step(1, "apply").applied("w").made("w-0", **stated)
@@ -111,7 +111,7 @@ def lists(path: str, before: object, *theirs: object, ours: object, mine: object
 
 
 def enforces(script: Script, *, hidden: bool = False, field: str = "data", whole: object = None, extra: object = None) -> Script:
-    """A field that is the controller's whole: what somebody else adds it takes away, when it is shown that or looks again."""
+    """A field that is the controller's whole: what another user adds it takes away, when it is shown that or looks again."""
     own: dict[str, Any] = {field: whole or {"a": "1"}}
     more: dict[str, Any] = {field: extra or {"a": "1", "theirs": "1"}}
     script.step(1, "apply").applied("w").creates("w-0", generated="", **own).idle(1).step(2, "edit")
@@ -127,29 +127,29 @@ def enforces_args(script: Script, *, hidden: bool = False, by: str = "x") -> Scr
 
 
 def twice() -> Script:
-    """Somebody else changes what others had set, and the controller, shown that, takes it back; and then again, unseen."""
+    """Another user changes what others had set, and the controller, shown that, takes it back; and then again, unseen."""
     script = trial().step(1, "apply").applied("w").made("w-0", spec={"a": 1}).applied("w-0", "pods", spec={"a": 5})
     script.updates("w-0", "pods", subresource="", spec={"a": 1}).hold().applied("w-0", "pods", spec={"a": 5})
     return script.updates("w-0", "pods", subresource="", spec={"a": 1}).let_go()
 
 
 LOST = (
-    "FAIL: the controller wrote back metadata.annotations.theirs of pod/ns/w-0, which somebody else had changed, "
+    "FAIL: the controller wrote back metadata.annotations.theirs of pod/ns/w-0, which another user had changed, "
     "though it had not been shown that change (resourceVersion 103)"
 )
 CASES: Cases = {
-    "a mark of somebody else is gone": (writes(edited(), spec={"a": 2}).let_go(), LOST),
+    "a mark of another user is gone": (writes(edited(), spec={"a": 2}).let_go(), LOST),
     "though nothing else was changed": (writes(edited()).let_go(), LOST),
-    "a field that somebody else set in the primary": (
+    "a field that another user set in the primary": (
         undone(),
-        "FAIL: the controller wrote back spec.a of widget/ns/w, which somebody else had changed, "
+        "FAIL: the controller wrote back spec.a of widget/ns/w, which another user had changed, "
         "though it had not been shown that change (resourceVersion 104)",
     ),
     "a write that keeps it": (keeps(edited()).let_go(), "PASS"),
     "a write that is refused": (edited().refused("update", "w-0", "Conflict").let_go(), "PASS"),
     "all of it, without a resourceVersion": (
         competed(),
-        "FAIL: the controller replaced pod/ns/w-0 whole though somebody else had changed it, and so took that change away, "
+        "FAIL: the controller replaced pod/ns/w-0 whole though another user had changed it, and so took that change away, "
         "though it had not been shown that change (resourceVersion 103)",
     ),
     "with one": (competed(refused=True), "PASS"),
@@ -159,7 +159,7 @@ CASES: Cases = {
     # --- what stands in lists
     "a finalizer": (
         lists("metadata.finalizers", [], ["theirs"], ours=["mine"]),
-        "FAIL: the controller wrote back metadata.finalizers[theirs] of pod/ns/w-0, which somebody else had changed, "
+        "FAIL: the controller wrote back metadata.finalizers[theirs] of pod/ns/w-0, which another user had changed, "
         "though it had not been shown that change (resourceVersion 103)",
     ),
     "a finalizer goes with its own": (lists("metadata.finalizers", [], ["mine", "theirs"], ours=[], mine=["mine"]), "FAIL"),

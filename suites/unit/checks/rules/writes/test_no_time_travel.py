@@ -166,7 +166,7 @@ CASES: Cases = {
         "PASS",
     ),
     "follows the user up and down": (beside(waves(Script(RESTART, PAST)), waves), "NOT_EXERCISED"),
-    "repairs what somebody else has changed": (
+    "repairs what another user has changed": (
         beside(sets(written(Script(RESTART)).applied("w-c", "configmaps", data={"n": 7}).dies().lives_again(), 4), written),
         "NOT_EXERCISED",
     ),

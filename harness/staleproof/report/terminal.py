@@ -257,7 +257,7 @@ def _external(report: Report) -> Iterator[Text]:
         if minutes := sum(each.object_seconds for each in series) / 60:
             told += f", {sum(each.looks for each in series) / minutes:.3g} that only look for each object and minute"
         changes = Counter(drift.change for each in series for drift in each.drifts)
-        told += "".join(f"; {count} {change} by somebody else" for change, count in sorted(changes.items()))
+        told += "".join(f"; {count} {change} by another user" for change, count in sorted(changes.items()))
         downs = Counter(turn.state for each in series for turn in each.turns)
         told += "".join(f"; {state} {plural(downs[state], 'time')}" for state in ("down", "slow") if downs[state])
         yield Text(told, style="dim")

@@ -110,7 +110,7 @@ def _because(trial: Trial, left: Leftover) -> str:
         late = left.owner.deleted is not None and left.owner.deleted < left.children[0].created
         when = "created and left over after" if late else "left over when"
         return f"{names} {were} {when} {owner_name(left.children[0].role.owner)} was deleted; {usual}"
-    return f"{names}, which have no owner, {were} left over; {usual}"
+    return f"{names} {were} left over without an owner; {usual}"
 
 
 def _deletes(run: Trial, role: Role) -> bool:

@@ -174,7 +174,7 @@ CASES: Cases = {
     ),
     "leaves what nobody owns": (
         later(finalizes(held().deletes("w-a")).let_go()),
-        "FAIL: configmap/ns/settings, which nobody owns, was left over; fault-free runs left none",
+        "FAIL: configmap/ns/settings was left over without an owner; fault-free runs left none",
     ),
     "never finishes": (later(tidies(held().deletes("w-a")).let_go()), UNFINISHED),
     "makes a child for one that is gone": (

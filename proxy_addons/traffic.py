@@ -22,18 +22,30 @@ from .proxy_state import ProxyState
 from .relay import FLOW_HEADER, Relay, Watch
 from .request_faults import RequestFaults, readable
 
-_RESET = "staleproof-reset"
+_RESET, _PROGRAM = "staleproof-reset", "staleproof-program"
 
 
 class Identities:
     """Which client a request comes from, by its bearer token. A single nameless client is allowed (client certificates)."""
 
-    def __init__(self, tokens: Mapping[str, str], default: str) -> None:
-        self._tokens, self._default = tokens, default
+    def __init__(
+        self, tokens: Mapping[str, str], default: str, programs: Mapping[str, str] | None = None, onward_token: str = ""
+    ) -> None:
+        self._tokens, self._default, self._programs = tokens, default, programs or {}
+        self._onward = f"Bearer {onward_token}" if onward_token else ""
 
     def of(self, authorization: str) -> str:
         scheme, _, token = authorization.partition(" ")
-        return self._tokens.get(token.strip(), "unknown") if scheme.lower() == "bearer" else self._default
+        name = token.strip()
+        known = self._programs.get(name) or self._tokens.get(name, "unknown")
+        return known if scheme.lower() == "bearer" else self._default
+
+    def onward(self, authorization: str) -> tuple[str, str]:
+        """Which further program of the subject it is, and the header that the API server gets; the name is empty for the controller
+        itself, or any other client, whose header stays what it is."""
+        scheme, _, token = authorization.partition(" ")
+        program = self._programs.get(token.strip(), "") if self._programs and scheme.lower() == "bearer" else ""
+        return (program, self._onward) if program else ("", authorization)
 
 
 class Traffic:
@@ -51,6 +63,7 @@ class Traffic:
     def requestheaders(self, flow: http.HTTPFlow) -> None:
         with _kills_on_error(flow):
             flow.request.headers.pop(FLOW_HEADER, None)
+            self._tell_apart(flow)
             request = _asked(flow)
             if flow.request.path.startswith(("/api/", "/apis/")):
                 flow.request.headers.pop("accept-encoding", None)  # what we read shall not be packed first
@@ -114,7 +127,16 @@ class Traffic:
         flow.request.scheme, flow.request.host, flow.request.port = "http", "127.0.0.1", self._relay.port
 
     def _identity(self, flow: http.HTTPFlow) -> str:
-        return self._identities.of(flow.request.headers.get("authorization", ""))
+        return flow.metadata.get(_PROGRAM) or self._identities.of(flow.request.headers.get("authorization", ""))
+
+    def _tell_apart(self, flow: http.HTTPFlow) -> None:
+        """Note which further program the request comes from, and pass it on as one of the controller's."""
+        program, onward = self._identities.onward(flow.request.headers.get("authorization", ""))
+        if program:
+            flow.metadata[_PROGRAM] = program
+            flow.request.headers.pop("authorization")
+            if onward:
+                flow.request.headers["authorization"] = onward
 
 
 @contextmanager
@@ -132,7 +154,8 @@ def _kills_on_error(flow: http.HTTPFlow) -> Iterator[None]:
 
 
 def _asked(flow: http.HTTPFlow) -> ApiRequest | None:
-    return parse(flow.request.method, flow.request.path)
+    request = parse(flow.request.method, flow.request.path)
+    return None if request is None else request.of_program(flow.metadata.get(_PROGRAM, ""))
 
 
 def _is_upgrade(flow: http.HTTPFlow) -> bool:

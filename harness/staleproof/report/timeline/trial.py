@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from staleproof.checks.programs import seen_by
 from staleproof.checks.story.narrative import Story
-from staleproof.checks.trial import Trial, with_references
+from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Answered, Asked, Listed, StepBegan
 from staleproof.core.history.history import History
 from staleproof.core.history.history import Request as Asking
+from staleproof.core.history.programs import programs_of
 from staleproof.core.history.request import WRITES
 from staleproof.report.timeline.clock import at, end
 from staleproof.report.timeline.document import Band, LifeSpan, Request, Step, Tale, Timeline, Witness
@@ -16,8 +18,10 @@ from staleproof.report.timeline.lanes import lanes, makers
 
 
 def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
-    """Of one trial. `stories`: those of its findings, the worst first."""
-    trial = with_references(history)
+    """Of one trial. `stories`: those of its findings, the worst first. Of several programs it shows the one that the worst is told
+    of, or the controller itself."""
+    programs = [*(story.program for story in stories if story.program), *programs_of(history)]
+    trial = seen_by(history, next(iter(programs), ""))
     plan = trial.plan
     return Timeline(
         title=plan.title or plan.scenario,

@@ -23,13 +23,14 @@ from staleproof.core.times import LAST_WORDS_SECONDS, SHUTDOWN_SECONDS
 from .api_server import ApiServer
 from .connections import Connections
 from .control import application
+from .identities import Identities
 from .journal import Journal
 from .proxy_state import ProxyState
 from .relay import Relay
 from .request_faults import RequestFaults
 from .runner import OnDisconnect, Runner
 from .shortcut import Shortcut
-from .traffic import Identities, Traffic
+from .traffic import Traffic
 
 BROKEN = 3
 """The exit code once a part has failed."""

@@ -21,8 +21,8 @@ from staleproof.core.history.entry import RequestId
 from staleproof.core.history.request import ApiRequest, flag, is_long_running, json_only, parse
 
 from .api_server import ApiServer
+from .identities import Identities
 from .proxy_state import ProxyState
-from .traffic import Identities
 from .upstream import Answer, Line
 from .wire import Head, PlainRequest, Unusual, plain_request, status_of
 

@@ -8,7 +8,7 @@ A watch over WebSocket is answered as a server without WebSocket does, and clien
 The answer holds no events, because the client would throw them away, and the history would say that it was shown them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mitmproxy import connection, http
@@ -18,34 +18,12 @@ from staleproof.core.history.entry import RequestId
 from staleproof.core.history.request import ApiRequest, flag, is_long_running, json_only, parse
 
 from .connections import Connections
+from .identities import Identities
 from .proxy_state import ProxyState
 from .relay import FLOW_HEADER, Relay, Watch
 from .request_faults import RequestFaults, readable
 
 _RESET, _PROGRAM = "staleproof-reset", "staleproof-program"
-
-
-class Identities:
-    """Which client a request comes from, by its bearer token. A single nameless client is allowed (client certificates)."""
-
-    def __init__(
-        self, tokens: Mapping[str, str], default: str, programs: Mapping[str, str] | None = None, onward_token: str = ""
-    ) -> None:
-        self._tokens, self._default, self._programs = tokens, default, programs or {}
-        self._onward = f"Bearer {onward_token}" if onward_token else ""
-
-    def of(self, authorization: str) -> str:
-        scheme, _, token = authorization.partition(" ")
-        name = token.strip()
-        known = self._programs.get(name) or self._tokens.get(name, "unknown")
-        return known if scheme.lower() == "bearer" else self._default
-
-    def onward(self, authorization: str) -> tuple[str, str]:
-        """Which further program of the subject it is, and the header that the API server gets; the name is empty for the controller
-        itself, or any other client, whose header stays what it is."""
-        scheme, _, token = authorization.partition(" ")
-        program = self._programs.get(token.strip(), "") if self._programs and scheme.lower() == "bearer" else ""
-        return (program, self._onward) if program else ("", authorization)
 
 
 class Traffic:

@@ -39,8 +39,8 @@ async def player(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Play
 
 
 def reported(history: History) -> list[tuple[str, int]]:
-    """In which phase which generation was reported: the number of the step, or nothing once all was released."""
-    phase, found = "", []
+    """In which phase which generation was reported first: the number of the step, or nothing once all was released."""
+    phase, found = "", list[tuple[str, int]]()
     for entry in history.entries:
         match entry:
             case StepBegan(step=step):
@@ -49,7 +49,7 @@ def reported(history: History) -> list[tuple[str, int]]:
                 phase = ""
             case Committed(resource=resource, object=obj) if resource == WIDGETS and "status" in obj:
                 found.append((phase, int(obj["status"]["observedGeneration"])))
-    return found
+    return [each for number, each in enumerate(found) if number == 0 or each[1] != found[number - 1][1]]
 
 
 @pytest.mark.live

@@ -11,6 +11,7 @@ from staleproof.core.history.history import History
 from staleproof.core.history.history import Request as Asking
 from staleproof.core.history.programs import programs_of
 from staleproof.core.history.request import WRITES
+from staleproof.core.plan.plan import MAIN
 from staleproof.report.timeline.clock import at, end
 from staleproof.report.timeline.document import Band, LifeSpan, Request, Step, Tale, Timeline, Witness
 from staleproof.report.timeline.events import events
@@ -18,10 +19,8 @@ from staleproof.report.timeline.lanes import lanes, makers
 
 
 def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
-    """Of one trial. `stories`: those of its findings, the worst first. Of several programs it shows the one that the worst is told
-    of, or the controller itself."""
-    programs = [*(story.program for story in stories if story.program), *programs_of(history)]
-    trial = seen_by(history, next(iter(programs), ""))
+    """Of one trial. `stories`: those of its findings, the worst first."""
+    trial = seen_by(history, _shown(history, stories))
     plan = trial.plan
     return Timeline(
         title=plan.title or plan.scenario,
@@ -38,6 +37,15 @@ def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
         events=tuple(events(trial)),
         tales=tuple(_tale(trial, story) for story in stories),
     )
+
+
+def _shown(history: History, stories: Sequence[Story]) -> str:
+    """Which of several programs it shows: the one that the worst finding is told of, or else the first to which anything was to
+    happen; empty if there is only one."""
+    programs = programs_of(history)
+    told = [story.program for story in stories if story.program]
+    planned = [fault.program or MAIN for fault in history.header.plan.faults if not fault.shared]
+    return next(each for each in (*told, *planned, *programs) if each in programs) if programs else ""
 
 
 def _lives(trial: Trial) -> Iterator[LifeSpan]:

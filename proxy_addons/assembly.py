@@ -23,13 +23,14 @@ from staleproof.core.times import LAST_WORDS_SECONDS, SHUTDOWN_SECONDS
 from .api_server import ApiServer
 from .connections import Connections
 from .control import application
+from .identities import Identities
 from .journal import Journal
 from .proxy_state import ProxyState
 from .relay import Relay
 from .request_faults import RequestFaults
 from .runner import OnDisconnect, Runner
 from .shortcut import Shortcut
-from .traffic import Identities, Traffic
+from .traffic import Traffic
 
 BROKEN = 3
 """The exit code once a part has failed."""
@@ -46,6 +47,8 @@ class Settings(msgspec.Struct, kw_only=True, rename="camel"):
         upstream_ca: file with its CA; empty means those that this machine trusts.
         client_certificate: PEM file with key and certificate to present upstream; empty means that clients' tokens are passed on.
         tokens: bearer token → name of the client.
+        programs: bearer token → name of each further program of the subject. The API server does not know these tokens: what comes
+            with one is passed on with `controller_token`, or without any if that is empty.
         rival_token: whom competing writes are made as; empty means the client that is competed with.
         control_token: what callers of the control API must send.
         control_host, control_port: where the control API listens; port 0 takes a free one.
@@ -57,6 +60,8 @@ class Settings(msgspec.Struct, kw_only=True, rename="camel"):
     upstream_ca: str = ""
     client_certificate: str = ""
     tokens: dict[str, str] = {}
+    programs: dict[str, str] = {}
+    controller_token: str = ""
     rival_token: str = ""
     control_host: str = "127.0.0.1"
     control_port: int = 0
@@ -106,7 +111,8 @@ def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], No
     connections = Connections(proxyserver)
     state = ProxyState(Journal(), stop, connections)
     failures = Failures(lambda why: state.fail("proxy", why))
-    identities = Identities(settings.tokens, "controller" if settings.client_certificate else "unknown")
+    default = "controller" if settings.client_certificate else "unknown"
+    identities = Identities(settings.tokens, default, settings.programs, settings.controller_token)
     api_server = ApiServer(settings.upstream, _upstream_tls(settings))
     relay = Relay(state, api_server)
     faults = RequestFaults(state, connections, relay, api_server, settings.rival_token)

@@ -21,8 +21,8 @@ from staleproof.core.history.entry import RequestId
 from staleproof.core.history.request import ApiRequest, flag, is_long_running, json_only, parse
 
 from .api_server import ApiServer
+from .identities import Identities
 from .proxy_state import ProxyState
-from .traffic import Identities
 from .upstream import Answer, Line
 from .wire import Head, PlainRequest, Unusual, plain_request, status_of
 
@@ -79,6 +79,7 @@ class Shortcut:
     async def shortcut(self, errand: Errand) -> None:
         """Have the request answered, unless a fault may concern it or the API server cannot be reached."""
         lines, state = self._api_server.lines, self._state
+        errand.request = errand.request.of_program(self._identities.onward(_authorization(errand.plain.head))[0])
         if not state.schedule.leaves_alone(errand.request):
             return
         try:
@@ -94,7 +95,7 @@ class Shortcut:
         """Ask the API server on this line, and record what mitmproxy's flows are recorded as."""
         state, plain = self._state, errand.plain
         errand.taken, errand.leave = True, line.close
-        client = self._identities.of(plain.head.get(b"authorization").decode(errors="replace"))
+        client = self._identities.of(_authorization(plain.head))
         exchange = Exchange(RequestId(next(state.request_numbers)), errand.request, client)
         state.record(exchange.asked(plain.body, state.now()))
         state.asked(errand.request)
@@ -109,7 +110,11 @@ class Shortcut:
         errand.answer, errand.is_last = answer.data, answer.is_last
 
     def _onward(self, head: Head) -> bytes:
-        """The head as the API server gets it: answers shall be JSON, and not packed."""
+        """The head as the API server gets it: answers shall be JSON, and not packed; and it knows no further program."""
+        program, authorization = self._identities.onward(_authorization(head))
+        if program:
+            own = ((b"authorization", authorization.encode()),) if authorization else ()
+            head = Head(head.line, (*head.without({b"authorization"}).fields, *own))
         fields = (
             (name, json_only(value.decode(errors="replace")).encode() if name == b"accept" else value)
             for name, value in head.without(_NOT_FORWARDED).fields
@@ -169,6 +174,10 @@ class _Fork(layer.Layer):
         self.handle_event = self._http.handle_event  # type: ignore[method-assign]  # as mitmproxy's NextLayer does
         if unread:
             yield from self._http.handle_event(events.DataReceived(self.context.client, unread))
+
+
+def _authorization(head: Head) -> str:
+    return head.get(b"authorization").decode(errors="replace")
 
 
 def _errand(data: bytes, client: Client) -> Errand | None:

@@ -8,7 +8,7 @@ A watch over WebSocket is answered as a server without WebSocket does, and clien
 The answer holds no events, because the client would throw them away, and the history would say that it was shown them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mitmproxy import connection, http
@@ -18,22 +18,12 @@ from staleproof.core.history.entry import RequestId
 from staleproof.core.history.request import ApiRequest, flag, is_long_running, json_only, parse
 
 from .connections import Connections
+from .identities import Identities
 from .proxy_state import ProxyState
 from .relay import FLOW_HEADER, Relay, Watch
 from .request_faults import RequestFaults, readable
 
-_RESET = "staleproof-reset"
-
-
-class Identities:
-    """Which client a request comes from, by its bearer token. A single nameless client is allowed (client certificates)."""
-
-    def __init__(self, tokens: Mapping[str, str], default: str) -> None:
-        self._tokens, self._default = tokens, default
-
-    def of(self, authorization: str) -> str:
-        scheme, _, token = authorization.partition(" ")
-        return self._tokens.get(token.strip(), "unknown") if scheme.lower() == "bearer" else self._default
+_RESET, _PROGRAM = "staleproof-reset", "staleproof-program"
 
 
 class Traffic:
@@ -51,6 +41,7 @@ class Traffic:
     def requestheaders(self, flow: http.HTTPFlow) -> None:
         with _kills_on_error(flow):
             flow.request.headers.pop(FLOW_HEADER, None)
+            self._tell_apart(flow)
             request = _asked(flow)
             if flow.request.path.startswith(("/api/", "/apis/")):
                 flow.request.headers.pop("accept-encoding", None)  # what we read shall not be packed first
@@ -114,7 +105,16 @@ class Traffic:
         flow.request.scheme, flow.request.host, flow.request.port = "http", "127.0.0.1", self._relay.port
 
     def _identity(self, flow: http.HTTPFlow) -> str:
-        return self._identities.of(flow.request.headers.get("authorization", ""))
+        return flow.metadata.get(_PROGRAM) or self._identities.of(flow.request.headers.get("authorization", ""))
+
+    def _tell_apart(self, flow: http.HTTPFlow) -> None:
+        """Note which further program the request comes from, and pass it on as one of the controller's."""
+        program, onward = self._identities.onward(flow.request.headers.get("authorization", ""))
+        if program:
+            flow.metadata[_PROGRAM] = program
+            flow.request.headers.pop("authorization")
+            if onward:
+                flow.request.headers["authorization"] = onward
 
 
 @contextmanager
@@ -132,7 +132,8 @@ def _kills_on_error(flow: http.HTTPFlow) -> Iterator[None]:
 
 
 def _asked(flow: http.HTTPFlow) -> ApiRequest | None:
-    return parse(flow.request.method, flow.request.path)
+    request = parse(flow.request.method, flow.request.path)
+    return None if request is None else request.of_program(flow.metadata.get(_PROGRAM, ""))
 
 
 def _is_upgrade(flow: http.HTTPFlow) -> bool:

@@ -180,6 +180,17 @@ def _external(text: str) -> Any:  # noqa: ANN401  # what it is is imported only 
         raise ValueError(f"an external system, for example {_AN_EXTERNAL} ({err})") from err
 
 
+def _further(text: str) -> Any:  # noqa: ANN401  # as above
+    import yaml  # as above
+
+    from staleproof.core.plan.plan import read_program
+
+    try:
+        return read_program(yaml.safe_load(text))
+    except (ValueError, yaml.YAMLError) as err:
+        raise ValueError(f"a further program, for example {_A_PROGRAM} ({err})") from err
+
+
 def _metrics_url(text: str) -> str:
     from staleproof.drive.subject.metrics import EXPECTED, is_url  # imported only when the option is given
 
@@ -211,9 +222,10 @@ def _companions(text: str) -> tuple[str, ...]:
 
 
 _AN_EXTERNAL = "{name: db, kind: postgresql, env: DATABASE_URL}"
+_A_PROGRAM = "{name: poller, command: [./bin/poller, '--kubeconfig={kubeconfig}']}"
 _KINDS: dict[Callable[[str], Any], str] = {
     _yes: "boolean", _count_or_none: "integer",
-    _external: "object",
+    _external: "object", _further: "object",
     _seconds: "number", _seconds_or_none: "number", _seconds_if_any: "number", _minutes: "number",
 }  # fmt: skip
 
@@ -240,6 +252,15 @@ class Settings:
     controller_env: Annotated[
         tuple[tuple[str, str], ...],
         Option("NAME=VALUE for the controller, {kubeconfig} is replaced; may be repeated", _pair, many=True),
+    ] = ()
+    controller_also: Annotated[
+        tuple[Any, ...],
+        Option(
+            "a further program that runs beside the controller and is judged together with it, by its own view, as an object: "
+            "command, a list; arguments, another; env, an object; name (empty: its executable's); may be repeated",
+            _further,
+            many=True,
+        ),
     ] = ()
     controller_manifests: Annotated[
         tuple[Path, ...],

@@ -90,7 +90,7 @@ def schema() -> dict[str, Any]:
             **{name: {"const": text} for name, text in _HEAD.items()},
             **{key: {"description": option.help, **_schema(option)} for key, option in BY_KEY.items()},
         },
-        "$defs": _systems()[1],
+        "$defs": _objects()[1],
     }
 
 
@@ -113,18 +113,21 @@ def _schema(option: Option) -> dict[str, Any]:
     if option.kind == "string" and option.choices:
         kind = {"enum": [text for text in option.choices if text]}
     if option.kind == "object":
-        return {"anyOf": [_systems()[0], {"type": "array", "items": _systems()[0]}]}
+        found = _objects()[0][option.key]
+        return {"anyOf": [found, {"type": "array", "items": found}]}
     return {"type": "array", "items": kind} if option.many else kind
 
 
-def _systems() -> tuple[dict[str, Any], dict[str, Any]]:
-    """The schema of an external system, and what it refers to."""
+def _objects() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """The schemas of options that are objects, by key, and what they refer to."""
     import msgspec  # as above
 
     from staleproof.core.declared import AnyDeclared
+    from staleproof.core.plan.plan import FurtherProgram
 
-    (found,), defined = msgspec.json.schema_components([AnyDeclared], ref_template="#/$defs/{name}")
-    return found, json.loads(json.dumps(defined))  # as it is read again: without tuples
+    found, defined = msgspec.json.schema_components([AnyDeclared, FurtherProgram], ref_template="#/$defs/{name}")
+    keys = ("external", "controller-also")
+    return dict(zip(keys, found, strict=True)), json.loads(json.dumps(defined))  # as it is read again: without tuples
 
 
 def _options(raw: object, folder: Path, shown: str) -> dict[str, Given]:

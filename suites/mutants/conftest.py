@@ -66,14 +66,15 @@ def _controller(item: pytest.Item) -> str:
 
 @pytest.fixture(scope="session")
 def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Callable[[Known], Session]]:
-    """Puts a controller under test; control plane and proxy are shared by all controllers with the same external systems and the
-    same companions: their own, or else, with `--staleproof-companions=auto`, those that a real cluster would have."""
+    """Puts a controller under test; control plane and proxy are shared by all controllers with the same external systems, further
+    programs of the same names, and the same companions: their own, or else, with `--staleproof-companions=auto`, those that a real
+    cluster would have."""
     chooses = AUTO in settings_of(pytestconfig).companions
     with ExitStack() as stack:
-        sessions: dict[tuple[tuple[str, ...], str], Session] = {}
+        sessions: dict[tuple[tuple[str, ...], str, tuple[str, ...]], Session] = {}
 
         def put(known: Known) -> Session:
-            beside = (known.companions, known.outside)
+            beside = (known.companions, known.outside, tuple(each.called for each in known.also))
             if beside not in sessions:
                 options = SessionOptions(
                     subject=known.subject,

@@ -22,7 +22,7 @@ from staleproof.core.declared import AnyDeclared, DeclaredPostgreSQL, DeclaredS3
 from staleproof.core.operator.dependency import needed
 from staleproof.core.operator.prerequisite import sort_out
 from staleproof.core.plan.manifest import Manifest
-from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.plan.plan import FurtherProgram, Plan, Subject
 from staleproof.core.plan.step import Apply, Delete, Edit, Remove
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.manifests import read, read_crds
@@ -68,8 +68,9 @@ _SLOW = {
     "insists_when_refused", "reports_version_ahead",
     # what keeps something outside is waited for, period by period: `inline_poll` and `compares_existence` stand for the others
     "in_cluster_account", "periodic_account", "side_poller_account", "listening_account", "decoding_account",
-    "honest_status_poller", "offline_bucket", "on_events_account", "records_late_account",
-    "forgetful_poller_account", "notify_only_account", "asks_always_bucket", "early_generation_bucket", "first_error_bucket",
+    "honest_poller", "offline_bucket", "on_events_account", "records_late_account",
+    "forgetful_poller_account", "notify_only_account", "overwriting_poller", "asks_always_bucket",
+    "early_generation_bucket", "first_error_bucket",
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
 _DATA = "staleproof-buckets-"
@@ -94,6 +95,7 @@ _ABOUT = {
     "looks_at_generations": ("status", "restart"),
     "ordinals": ("deletion", "own-writes"), "server_side_apply": ("own-writes", "api-failure"),
     "inline_poll_account": ("external", "restart"),
+    "honest_poller": ("programs", "external", "restart"),
 }  # fmt: skip
 """The scenarios in which it matters what is particular to a controller: ci/check tries it in some of these, ci/repeat in all."""
 _KCM = (
@@ -113,6 +115,7 @@ class Known:
     `maps`: its map is learnt, because it is about what many moves do.
     `language`: it is one of those in other languages, which `ci/languages` builds.
     `outside`: the systems outside Kubernetes that it keeps something in, by a name of `systems`; empty: none.
+    `also`: the further programs of the subject.
     `races`: it shows its fault in some runs only, so that a rate has to tell.
     """
 
@@ -128,6 +131,7 @@ class Known:
     retries_by_name: bool = False
     language: Language | None = None
     outside: str = ""
+    also: tuple[FurtherProgram, ...] = ()
 
     @property
     def systems(self) -> tuple[AnyDeclared, ...]:
@@ -175,7 +179,7 @@ class Known:
         if self.name == "go-widget":
             program = GoProgram(self.name, MANIFESTS.parent / self.name)
             return Subject(command=(str(asyncio.run(ensure_go_program(program, Silent()))), *self.arguments))
-        return Subject(command=(sys.executable, "-m", *self.arguments))
+        return Subject(command=(sys.executable, "-m", *self.arguments), also=self.also)
 
 
 def in_language(language: Language, *arguments: str) -> Subject:
@@ -325,13 +329,19 @@ def _switched(name: str, caught_by: str = "") -> Known:
 
 
 def _account(name: str, caught_by: str = "", *, poller: str = "") -> Known:
-    """One that keeps roles in a PostgreSQL server; with a poller beside it, as one program."""
+    """One that keeps roles in a PostgreSQL server; with a poller beside it, which is a program of its own."""
     every = f"--every-seconds={_PERIOD_SECONDS:g}"
-    if poller:
-        arguments = (f"{_PACKAGE}.together", f"accounts {name}", f"accounts.status_poller {poller}", every)
-        return Known(f"{poller}_status_poller", arguments, "account-sample.yaml", caught_by, outside="roles")
     arguments = (f"{_PACKAGE}.accounts", name, every, _METRICS_PORT)
-    return Known(f"{name}_account", arguments, "account-sample.yaml", caught_by, has_metrics=True, outside="roles")
+    command = (sys.executable, "-m", f"{_PACKAGE}.accounts.status_poller", poller, every)
+    return Known(
+        f"{poller}_poller" if poller else f"{name}_account",
+        arguments,
+        "account-sample.yaml",
+        caught_by,
+        has_metrics=True,
+        outside="roles",
+        also=(FurtherProgram(name="poller", command=command),) if poller else (),
+    )
 
 
 def _bucket(name: str, caught_by: str = "") -> Known:
@@ -367,6 +377,7 @@ GUILTY = (
     _account("records_late", "no-external-leak"),
     _account("forgetful_poller", "repairs-external-drift"),
     _account("notify_only", "repairs-external-drift"),
+    _account("by_status", "no-lost-update", poller="overwriting"),
     _bucket("asks_always", "calm-external-calls"),
     _bucket("early_generation", "honest-status"),
     _bucket("first_error", "calm-external-calls"),
@@ -377,7 +388,6 @@ NOT_YET = {
     "new_passwords": "not tried: it makes one call in each period, as it says, and no requirement asks what for",
     "lost_slot": "no plan drops a replication slot",
     "old_position": "what it asks again after a restart is within what a new life may ask",
-    "overwriting": "not tried: controller and poller are held back together, as long as a subject is one program",
 }
 """Guilty controllers of external state that no plan shows yet, by their names, and why."""
 HONEST = (

@@ -13,7 +13,7 @@ from staleproof.core.operator.dependency import CircleError
 from staleproof.core.operator.installation import OPTION, Installation, InstallationError, read_installation
 from staleproof.core.operator.prerequisite import Documents, NoSuchPrimaryError, sort_out
 from staleproof.core.plan.manifest import Manifest
-from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.plan.plan import Plan, Subject, program_problems
 from staleproof.draw.mutations.allowed import MutationError, Mutations, read
 from staleproof.draw.profile import PROFILES
 from staleproof.drive.cluster.control_plane import ControlPlaneOptions
@@ -43,7 +43,10 @@ def subject_of(settings: Settings, installation: Installation | None) -> Subject
         arguments=settings.controller_args,
         env=dict(settings.controller_env),
         network=settings.controller_network,
+        also=settings.controller_also,
     )
+    if problems := program_problems(given):
+        raise UsageError("; ".join(f"controller-{problem}" for problem in problems))
     if installation is None or not (given.command or given.image):
         return given
     try:
@@ -113,6 +116,7 @@ def subject_for(settings: Settings, plans: Sequence[Plan]) -> Subject:
         arguments=given.arguments or planned.arguments,
         env={**planned.env, **secret, **given.env},
         network=given.network or planned.network,
+        also=given.also or planned.also,
     )
 
 

@@ -3,6 +3,9 @@
 A trial under hostile faults, or under what is only documented, is judged, too, but tells about robustness, not about conformance:
 whatever its rules say, it neither passes nor fails a requirement. Findings are kept, with their stories, and told apart. So a run
 of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
+
+Of several programs each is judged by its own view, and the worst of what is found counts for the subject. What they keep outside
+Kubernetes they keep together (`Requirement.together`), whoever of them calls.
 """
 
 import math
@@ -17,12 +20,25 @@ from staleproof.checks.ends.cessation import cessation
 from staleproof.checks.ends.convergence import converged, differences, unneeded
 from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
 from staleproof.checks.ignorance import ignorant_deeds
+from staleproof.checks.programs import by_program
 from staleproof.checks.requirement import Requirement
 from staleproof.checks.trial import Trial, fact, indexed, with_references
-from staleproof.checks.verdict import MAY_HEAL, Finding, Inconclusive, NotExercised, Outcome, Said, Suspicion, Verdict
+from staleproof.checks.verdict import (
+    MAY_HEAL,
+    Finding,
+    Inconclusive,
+    NotExercised,
+    Outcome,
+    Said,
+    Suspicion,
+    Verdict,
+    of_program,
+    said_of,
+)
 from staleproof.core.fault.effects import EFFECTS
 from staleproof.core.history.entry import FaultIndex
 from staleproof.core.history.history import History
+from staleproof.core.plan.plan import MAIN
 from staleproof.core.wording import plural
 
 MOST_FINDINGS = 10
@@ -43,8 +59,37 @@ def judge(
     was seen and cannot be relied on is inconclusive: the controller worked past the proxy, what the proxy showed is not what a
     watch shows, a rule crashed.
     """
-    trial = with_references(history) if references is None else indexed(history, references)
+    views = by_program(history, history.references if references is None else references)
+    if not views:
+        return _judged(with_references(history) if references is None else indexed(history, references), requirements)
+    together = _judged(views.pop(""), [each for each in requirements if each.together])
+    whole = {each.requirement: each for each in together}
+    apart = [each for each in requirements if not each.together]
+    told = {program: _judged(view, apart) for program, view in views.items()}
+    first = sorted(told, key=lambda program: not _is_aimed_at(history, program))
+    joined = (_joined([(program, told[program][number]) for program in first]) for number in range(len(apart)))
+    return tuple(whole[each.slug] if each.together else next(joined) for each in requirements)
+
+
+def _judged(trial: Trial, requirements: Sequence[Requirement]) -> tuple[Verdict, ...]:
     return with_causes(trial, [(each, _with_wait(_verdict(each, trial), trial)) for each in requirements])
+
+
+def _is_aimed_at(history: History, program: str) -> bool:
+    """Whether something is planned to happen to this program in particular."""
+    return any(not fault.shared and (fault.program or MAIN) == program for fault in history.header.plan.faults)
+
+
+def _joined(told: Sequence[tuple[str, Verdict]]) -> Verdict:
+    """One verdict of those on several programs, which say so: the worst, with all that was found. What was found of two programs
+    alike is told of the first, and so is what there is to say besides."""
+    worst = max((verdict for _, verdict in told), key=lambda each: each.outcome)
+    found: dict[tuple[str, tuple[int, ...]], Finding] = {}
+    for program, verdict in told:
+        for finding in verdict.findings:
+            found.setdefault((finding.because, finding.witnesses), of_program(finding, program))
+    why = next((said_of(program, verdict.why) for program, verdict in told if verdict is worst and verdict.why), "")
+    return replace(worst, findings=tuple(found.values()), why=why)
 
 
 def _with_wait(verdict: Verdict, trial: Trial) -> Verdict:

@@ -55,6 +55,7 @@ class Requirement:
         waits: it is about what comes later, so a plan that aims at it waits for the controller's pauses, whatever was reached.
         outlives: the effects of faults that it is about living through: a controller that stops working under one violates it.
         severity: what a violation does; empty: what the write that is the violation does (`cause`).
+        together: the programs of a subject are judged together, because it is about what no single one of them need do.
         explains_end: a violation may be why a controller ends elsewhere, so it is looked for before the end accuses.
     """
 
@@ -75,6 +76,7 @@ class Requirement:
     waits: bool = False
     outlives: frozenset[Effect] = frozenset()
     explains_end: bool = False
+    together: bool = False
     severity: Severity | Literal[""] = ""
 
     @property

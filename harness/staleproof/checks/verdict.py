@@ -6,10 +6,11 @@ and nothing else explains that. `judge` makes a verdict of it.
 """
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from staleproof.core.history.entry import FaultIndex
+from staleproof.core.plan.plan import MAIN
 
 
 class Outcome(enum.IntEnum):
@@ -82,7 +83,8 @@ class Finding:
 
     `though` ends the sentence about the write that is the violation: what the controller had not been shown. Empty: nothing to add.
     `severity`: what it does; empty: what a write like the one that is the violation does. `basis`: what it rests on.
-    `requirement`, `cause` and an empty `severity` are filled in by the judge.
+    `requirement`, `cause` and an empty `severity` are filled in by the judge; and `program`: by the view of which of several
+    programs it was found; empty if there is only one, or it is told of all together.
     """
 
     because: str
@@ -92,6 +94,23 @@ class Finding:
     severity: Severity | Literal[""] = ""
     basis: Basis = "write"
     cause: Cause | None = None
+    program: str = ""
+
+
+def of_program(finding: Finding, program: str) -> Finding:
+    """The same, told of this program."""
+    cause = replace(finding.cause, text=said_of(program, finding.cause.text)) if finding.cause is not None else None
+    return replace(finding, because=said_of(program, finding.because), cause=cause, program=program)
+
+
+def said_of(program: str, sentence: str) -> str:
+    """What is said of the controller, said of this one of several programs."""
+    return f"{program}: {named(program, sentence)}"
+
+
+def named(program: str, sentence: str) -> str:
+    """With the name of the program that it is about, where that is not the controller itself."""
+    return sentence.replace(f"the {MAIN}", program) if program not in ("", MAIN) else sentence
 
 
 @dataclass(frozen=True, slots=True)

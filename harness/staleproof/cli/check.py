@@ -11,10 +11,11 @@ from staleproof.assess.trial.suspects import without_suspects
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.judge import judge
+from staleproof.checks.programs import seen_by
 from staleproof.checks.story.narrative import stories
 from staleproof.checks.story.why import why
-from staleproof.checks.trial import with_references
 from staleproof.cli.show import show_verdicts, show_why
+from staleproof.core.history.programs import programs_of
 from staleproof.draw.sweep import copies_in
 from staleproof.settings import ARTEFACTS
 
@@ -42,7 +43,12 @@ def check(history: str, slug: str | None) -> int:
         show_verdicts(console, verdicts, stories(verdicts, found))
     else:
         show_verdicts(console, [each for each in verdicts if each.requirement == slug], ())
-        show_why(console, why(with_references(found), BY_SLUG[slug]))
+        requirement = BY_SLUG[slug]
+        for program in () if requirement.together else programs_of(found):
+            console.print(f"by the view of {program}:", style="bold")
+            show_why(console, why(seen_by(found, program), requirement))
+        if requirement.together or not programs_of(found):
+            show_why(console, why(seen_by(found, ""), requirement))
     return of_trial(verdicts, hostile=bool(hostility(found.header.plan)))
 
 

@@ -15,6 +15,7 @@ from staleproof.draw import (
     other_faults,
     outside,
     own_writes,
+    programs,
     restart,
     status,
     strategies,
@@ -37,6 +38,7 @@ _MODULES = (
     metrics,
     inputs,
     outside,
+    programs,
     sweep,
 )
 _NAMED = [each for module in _MODULES for each in vars(module).values() if isinstance(each, type)]

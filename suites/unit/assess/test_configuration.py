@@ -22,7 +22,7 @@ from staleproof.assess.learn.samples import Samples
 from staleproof.core.operator.companion import ALWAYS
 from staleproof.core.operator.installation import Installation
 from staleproof.core.plan.manifest import Manifest
-from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.plan.plan import FurtherProgram, Plan, Subject
 from staleproof.core.plan.step import Apply
 from staleproof.draw.mutations.allowed import Mutations
 from staleproof.errors import UsageError
@@ -210,3 +210,23 @@ def test_somebody_must_name_the_controller() -> None:
 def test_manifests_of_several_plans_are_applied_once_in_order() -> None:
     plans = [plan(crd("a"), crd("b")), plan(crd("b"), crd("c")), plan()]
     assert samples_of(Settings(), plans, str).manifests == (crd("a"), crd("b"), crd("c"))
+
+
+POLLER = FurtherProgram(command=("./poller",))
+
+
+def test_further_programs_stay_with_the_controller_that_is_named_and_go_with_one_of_a_plan() -> None:
+    planned = Plan(scenario="x", steps=(), controller=Subject(("./planned",), also=(FurtherProgram(command=("./other",)),)))
+    named = Settings(controller_cmd=("./manager",), controller_also=(POLLER,))
+    assert subject_for(named, [planned]) == Subject(("./manager",), also=(POLLER,))
+    assert subject_for(Settings(), [planned]) == planned.controller
+    assert subject_for(Settings(controller_also=(POLLER,)), [planned]).also == (POLLER,)
+
+
+def test_what_is_wrong_with_further_programs_is_told_before_anything_starts() -> None:
+    twice = Settings(controller_cmd=("./manager",), controller_also=(POLLER, POLLER))
+    with pytest.raises(UsageError, match=r"controller-also: 'poller' is there twice; each program needs a name of its own"):
+        subject_of(twice, None)
+    image = Settings(controller_image="example.com/m", controller_also=(POLLER,))
+    with pytest.raises(UsageError, match=r"controller-also: a controller that is an image cannot have further programs yet"):
+        subject_of(image, None)

@@ -58,6 +58,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "hasty_stored_widget": "no-delete-of-unseen",
     "hurried_tenant": "cleans-up",
     "careless_queued": "no-duplicate-create",
+    "overwriting_poller": "no-lost-update",
     "careless_blueprint": "no-duplicate-create",
     "blocking_hosted": "isolates-objects",
     "doubling_resident": "no-duplicate-create",

@@ -22,7 +22,7 @@ from staleproof.core.fault import (
     Window,
 )
 from staleproof.core.operator.edge import Edge
-from staleproof.core.operator.observed import Changed, ChildKind, Input, Observed, WriteVerb, Written
+from staleproof.core.operator.observed import Beside, Changed, ChildKind, Input, Observed, WriteVerb, Written
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import Plan, contradictions, decode, encode
@@ -136,6 +136,7 @@ def controllers(draw: st.DrawFn) -> Observed:
         bookmarked=bookmarked,
         reads_past=tuple(each for each in seen.watched if draw(st.booleans())),
         has_metrics=draw(st.booleans()),
+        beside=draw(st.sampled_from(((), (Beside("poller", (WIDGETS,)),)))),
         pause_seconds=draw(st.sampled_from((0.0, 2.0))),
         edges=tuple(replace(EDGE, move=move) for move in moves),
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from staleproof.core.operator.observed import Observed, Outside
+from staleproof.core.operator.observed import Beside, Observed, Outside
 from staleproof.draw.family import Family
 from staleproof.draw.profile import PROFILES, Profile
 from staleproof.draw.scenarios import FAMILIES, canonical_plans
@@ -13,6 +13,7 @@ from staleproof.draw.scenarios import FAMILIES, canonical_plans
 from .seen import EDGE, check, controllers, profiles, supplied, widgets
 
 ROLES = Outside("db", "roles", 1, can=("drift", "read_state"))
+POLLER = Beside("poller", ("widgets.example.com",))
 SCENARIOS = sorted({family.scenario for family in FAMILIES})
 
 
@@ -21,9 +22,9 @@ def test_names_tell_families_apart() -> None:
 
 
 def test_a_controller_that_gives_every_occasion_is_shown_every_scenario() -> None:
-    assert {plan.scenario for plan in canonical_plans(replace(supplied(), edges=(EDGE,), outside=(ROLES,)))} >= set(SCENARIOS) - {
-        "metrics"
-    }
+    assert {
+        plan.scenario for plan in canonical_plans(replace(supplied(), edges=(EDGE,), outside=(ROLES,), beside=(POLLER,)))
+    } >= set(SCENARIOS) - {"metrics"}
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.scenario}-{family.name}")

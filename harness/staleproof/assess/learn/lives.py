@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.checks.ends.exits import code_of, deaths, last_words, lost_its_lease
+from staleproof.checks.ends.exits import code_of, deaths, last_words, lost_its_lease, whose_process
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault.effects import EFFECTS
@@ -20,8 +20,9 @@ IN_THE_LIFE_BEFORE, IN_VAIN = "in-the-life-before", "in-vain"
 
 def stopped(history: History) -> str:
     """Whether the controller died in a trial, or did nothing any more at its end, in words; empty when it was at work."""
-    if deaths(indexed(history)):
-        return "its process exited by itself"
+    died = next((entry for index in deaths(indexed(history)) if isinstance(entry := history.entries[index], Exited)), None)
+    if died is not None:
+        return f"{whose_process(died)} exited by itself"
     silent = any(isinstance(entry, Probed) and not entry.works for entry in history.entries)
     return "it did nothing any more" if silent else ""
 
@@ -33,7 +34,8 @@ def died_between(found: tuple[str, Exited] | None) -> str:
     if exited is None or not harmed_by or lost_its_lease(exited):
         return ""
     words = f": {last_words(exited)}" if last_words(exited) else ""
-    return f"when {harmed_by} was over, its process exited by itself between two trials ({code_of(exited)}{words})"
+    how = f"{whose_process(exited)} exited by itself between two trials ({code_of(exited)}{words})"
+    return f"when {harmed_by} was over, {how}"
 
 
 def left_like_that(how: str, harmed_by: str) -> str:

@@ -23,6 +23,7 @@ from staleproof.checks.facts.bypasses import bypassed
 from staleproof.checks.facts.complaints import complaints, says_it_failed
 from staleproof.checks.facts.scale import beyond_scale
 from staleproof.checks.facts.usability import reference_trouble
+from staleproof.checks.programs import controllers
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.fault import PastSnapshot, Restart, Window
 from staleproof.core.history.entry import WORKLOAD, Broke, Committed, Metrics
@@ -140,11 +141,12 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
     moves, trial = restless_fields(patient), indexed(patient)
     if trial.idle:
         raise _unreacted(bare, trial, "did nothing", session.refusals())
-    children = traits.children([trial])
+    own = controllers(patient)
+    children = traits.children([own])
     bare = replace(
         bare,
         children=children,
-        watched=traits.watched([trial], _order(resource, children)),
+        watched=traits.watched([own], _order(resource, children)),
         moves=moves,
         pause_seconds=pause,
         writes_at_rest=writes_at_rest(patient, moves),
@@ -219,7 +221,8 @@ def _paused(session: Session, bare: Observed, settle: Settle) -> tuple[History, 
 
 def _observed(session: Session, bare: Observed, plans: Mapping[str, Plan], beginning: SharedRun) -> Observed:
     """`plans`: a life, a death, and, if there are any, turns and supply."""
-    runs = {name: [indexed(history) for history in session.references.repeat(plan)] for name, plan in plans.items()}
+    found = {name: session.references.repeat(plan) for name, plan in plans.items()}
+    runs = {name: [controllers(history) for history in histories] for name, histories in found.items()}
     life, death = runs["life"], runs["death"]
     children = traits.children(life)
     if not any(trial.history.complete for trial in life) or (not children and _is_hindered(bare, life[0], session.refusals())):
@@ -244,8 +247,9 @@ def _observed(session: Session, bare: Observed, plans: Mapping[str, Plan], begin
         bookmarked=traits.bookmarked(life),
         calls=outside.calls(life),
         outside=outside.outside(life, session.call(outside.adapters)),
+        beside=traits.beside(found["life"]),
     )
-    return traits.with_beginning(seen, bare, indexed(session.references.take(beginning)))
+    return traits.with_beginning(seen, bare, controllers(session.references.take(beginning)))
 
 
 def _is_hindered(bare: Observed, trial: Trial, refused: str) -> bool:

@@ -7,11 +7,13 @@ from typing import get_args
 
 from staleproof.assess.learn.accepted_moves import step_at
 from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.programs import seen_by
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Closed, Committed, Delivered, Opened
+from staleproof.core.history.history import History
 from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.history.request import BOOKKEEPING
-from staleproof.core.operator.observed import Changed, ChildKind, Observed, WriteVerb, Written
+from staleproof.core.operator.observed import Beside, Changed, ChildKind, Observed, WriteVerb, Written
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Rest
 from staleproof.core.times import AT_ONCE_SECONDS
@@ -92,6 +94,14 @@ def watched(references: Sequence[Trial], order: Sequence[str]) -> tuple[str, ...
     each = [{stream.entry.resource for stream in trial.streams.values()} - BOOKKEEPING for trial in references]
     watched = set.intersection(*each)
     return (*(resource for resource in order if resource in watched), *sorted(watched.difference(order)))
+
+
+def beside(life: Sequence[History]) -> tuple[Beside, ...]:
+    """The further programs, and what each of them watches in every run."""
+    return tuple(
+        Beside(program, watched([seen_by(replace(each, references=()), program) for each in life], ()))
+        for program in life[0].header.programs
+    )
 
 
 def bookmarked(references: Sequence[Trial]) -> tuple[str, ...]:

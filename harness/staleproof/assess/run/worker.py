@@ -156,7 +156,7 @@ class Worker:
 
     def use(self, subject: Subject, *, metrics: str = "") -> None:
         """Put another controller under test, with metrics of its own or none."""
-        self.call(lambda env: env.lives.use(subject, metrics=metrics))
+        self.call(lambda env: env.use(subject, metrics=metrics))
         self.options = replace(self.options, subject=subject, metrics=metrics)
 
     def accompany(self, names: Iterable[str]) -> float:

@@ -337,7 +337,7 @@ class Session(Worker):
 
     def _death_between(self) -> str:
         """Whether the controller died between two runs, in words, and after which trial; empty when it did not."""
-        return died_between(self.call(lambda env: env.lives.take_exit()))
+        return died_between(self.call(lambda env: env.take_exit()))
 
     def _harmed_by(self) -> str:
         """The last run with faults, in words; empty when nothing has been done to the controller yet."""

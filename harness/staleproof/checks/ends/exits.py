@@ -43,6 +43,11 @@ def lost_its_lease(entry: Exited) -> bool:
     return entry.unrenewed > OVERDUE_FACTOR * entry.renews_every
 
 
+def whose_process(entry: Exited) -> str:
+    """What exited: the controller's process, or that of a further program of the subject, by its name."""
+    return f"the process of {entry.program}" if entry.program else "its process"
+
+
 def last_words(entry: Exited) -> str:
     """The line of its log that says most about the exit; empty when there is none."""
     lines = [line.strip() for line in entry.log if line.strip()]

@@ -4,7 +4,7 @@ A fault that did nothing proves nothing, so the reason is kept: for the verdicts
 them is hostile, or only documented: then what is found proves nothing about conformance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from staleproof.core.fault.legality import ROWS
@@ -24,6 +24,7 @@ class FaultOutcome:
         name: its name in plans, and `resource` what it was about.
         at: when it first did something, or was first refused, in seconds since the trial began; None if it never came to that.
         on: what it did something to, or would have.
+        program: the further program of the subject that it happened to; empty: it happened to the controller itself.
         row: the row of the legality table that forbade it; empty when none did.
         why: the reason, unless it fired. Empty in histories from before reasons were kept.
     """
@@ -35,10 +36,11 @@ class FaultOutcome:
     on: str = ""
     row: str = ""
     why: str = ""
+    program: str = ""
 
     def __str__(self) -> str:
         """As the end of a sentence about it: `Hold of pods: no event of pods came while it was open`."""
-        what = f"{self.name} of {self.resource}"
+        what = f"{self.name} of {self.resource}{f' ({self.program})' if self.program else ''}"
         if self.outcome == "fired":
             return f"{what}: fired on {self.on}"
         if self.outcome == "not fired":
@@ -53,7 +55,10 @@ def fault_outcomes(history: History) -> tuple[FaultOutcome, ...]:
     by_fault = grouped((entry.fault, entry) for entry in every)
     told = {fault: max(entries, key=lambda entry: _WEIGHT[type(entry)]) for fault, entries in by_fault.items()}
     faults = history.header.plan.faults
-    return tuple(_outcome(fault.tag, fault.resource, told.get(FaultIndex(index))) for index, fault in enumerate(faults))
+    return tuple(
+        replace(_outcome(fault.tag, fault.resource, told.get(FaultIndex(index))), program=fault.program)
+        for index, fault in enumerate(faults)
+    )
 
 
 def hostility(plan: Plan) -> str:

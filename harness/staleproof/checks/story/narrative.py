@@ -9,10 +9,11 @@ from staleproof.checks.but_for import roles
 from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.wording import participle
+from staleproof.checks.programs import seen_by
 from staleproof.checks.story.outside import kind_outside
 from staleproof.checks.story.phrases import Group, is_done, tell
-from staleproof.checks.trial import Trial, with_references
-from staleproof.checks.verdict import Finding, Verdict, rank
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Finding, Verdict, named, rank
 from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import (
     Answered,
@@ -50,7 +51,8 @@ class Story:
     `compared` says which references were asked; empty when the finding needs none.
 
     `severity` and `cause` are those of the finding, as far as it was judged; `also` has the other requirements that the same cause
-    violated in the trial. `entries` has for each line the positions of what it tells of.
+    violated in the trial. `entries` has for each line the positions of what it tells of. `program`: by the view of which of several
+    programs it is told.
     """
 
     requirement: str
@@ -63,6 +65,7 @@ class Story:
     cause: str = ""
     also: tuple[str, ...] = ()
     entries: tuple[tuple[int, ...], ...] = ()
+    program: str = ""
 
     @property
     def summary(self) -> str:
@@ -97,10 +100,10 @@ def explain(finding: Finding, history: History) -> Story:
 
     Neighbouring entries of one kind become one line.
     """
-    trial = with_references(history)
+    trial = seen_by(history, finding.program)
     entries = sorted({*finding.witnesses, *_asides(trial, finding.witnesses)})
     groups = [Group(trial, finding, tuple(group)) for _, group in itertools.groupby(entries, key=lambda index: _kind(trial, index))]
-    told = [(group.positions, sentence) for group in groups if (sentence := tell(group))]
+    told = [(group.positions, named(finding.program, sentence)) for group in groups if (sentence := tell(group))]
     requirement = BY_SLUG[finding.requirement]
     return Story(
         requirement.slug,
@@ -112,6 +115,7 @@ def explain(finding: Finding, history: History) -> Story:
         severity=finding.severity,
         cause=finding.cause.text if finding.cause is not None else "",
         entries=tuple(tuple(positions) for positions, _ in told),
+        program=finding.program,
     )
 
 

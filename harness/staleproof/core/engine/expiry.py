@@ -21,9 +21,9 @@ class Expiry:
 
 @dataclass(slots=True)
 class Expiries:
-    """Those of all collections, by resource, namespace and selector."""
+    """Those of all collections, by program, resource, namespace and selector."""
 
-    _found: dict[tuple[str, str, str], Expiry] = field(default_factory=dict)
+    _found: dict[tuple[str, str, str, str], Expiry] = field(default_factory=dict)
 
     def expire(self, request: ApiRequest, expiry: Expiry) -> None:
         """A stream of this request ended for lack of history: so does every resumption from there, until the client lists again."""
@@ -47,5 +47,5 @@ class Expiries:
         return any(expiry.fault == fault for expiry in self._found.values())
 
 
-def _scope(request: ApiRequest) -> tuple[str, str, str]:
-    return request.resource, request.namespace, request.selector
+def _scope(request: ApiRequest) -> tuple[str, str, str, str]:
+    return request.program, request.resource, request.namespace, request.selector

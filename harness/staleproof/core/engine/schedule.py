@@ -39,8 +39,8 @@ class Schedule:
         self._namespace, self._namespaces = namespace, {"", namespace}
         self._faults = [PlannedFault(FaultRef(plan, FaultIndex(number)), fault) for number, fault in enumerate(faults)]
         self._revisions: dict[int, int] = {}
-        self._past: set[tuple[str, str, int]] = set()
-        self._streams: dict[str, int] = {}
+        self._past: set[tuple[str, str, str, int]] = set()
+        self._streams: dict[tuple[str, str], int] = {}
         self._refused: list[tuple[FaultRef, Refusal, str]] = []
 
     def __len__(self) -> int:
@@ -106,8 +106,9 @@ class Schedule:
     # --- streams
 
     def seat(self, request: ApiRequest) -> Seat:
-        """The place of a stream that is open, or being opened, among those of its resource."""
-        ordinal = self._streams[request.resource] = self._streams.get(request.resource, 0) + 1
+        """The place of a stream that is open, or being opened, among those of its program and its resource."""
+        whose = request.program, request.resource
+        ordinal = self._streams[whose] = self._streams.get(whose, 0) + 1
         past = request.start is not None and (*_collection(request), request.start) in self._past
         return Seat(request, ordinal, past)
 
@@ -145,7 +146,7 @@ class Schedule:
         changes_trial = request.is_write and "dryRun" not in request.query and self._concerns_trial(request)
         for planned in self._faults if changes_trial else ():
             fault, trigger = planned.fault, planned.fault.trigger
-            if planned.phase != "armed" or trigger is None:
+            if planned.phase != "armed" or trigger is None or not fault.happens_to(request.program):
                 continue
             asked = (request.resource, request.verb, request.subresource)
             if asked == (fault.resource, trigger.verb, trigger.subresource):
@@ -282,5 +283,5 @@ class Schedule:
         return not self._namespace or namespace in self._namespaces
 
 
-def _collection(request: ApiRequest) -> tuple[str, str]:
-    return request.resource, request.namespace
+def _collection(request: ApiRequest) -> tuple[str, str, str]:
+    return request.program, request.resource, request.namespace

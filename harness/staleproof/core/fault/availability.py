@@ -34,6 +34,7 @@ class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
     does = ("cuts", "skips", "disconnects")
     says = "no client could connect to the API server"
     refuses_connections = True
+    shared = True
     needs = "nothing"
     lasts = "seconds"
     resource: Resource = ANY
@@ -153,6 +154,7 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
     row = "26"
     does = ("refuses-watch-lists",)
     says = "every WatchList was refused"
+    shared = True
     needs = "watch list"
     lasts = "rest"
     resource: Resource = ANY

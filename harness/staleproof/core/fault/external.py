@@ -27,6 +27,7 @@ class ExternalFault(Fault, frozen=True, kw_only=True):
     row = "36"
     executed_by = "runner"
     needs_runner = True
+    shared = True
     acts_on = "calls"
     needs: ClassVar[Need] = "call"
     lasts: ClassVar[Span] = "step"
@@ -95,6 +96,7 @@ class KillAtCall(ExternalFault, frozen=True, kw_only=True, tag="KillAtCall"):
     does = ("restarts", "loses-calls")
     says = "it was to be killed between a call to {} and the write that records it"
     often = 2
+    shared = False
     call_effect: ClassVar[Literal["stall"]] = "stall"
 
     @property

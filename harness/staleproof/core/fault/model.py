@@ -146,6 +146,7 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
         resource: whose streams and requests it concerns, group-qualified as kubectl spells it; `*` for all but leases and events.
         namespace, name: only frames and requests of this object (a hold of one object's frames holds what comes behind them, too).
         stream: only the nth stream of the resource, from 1, counted from the beginning of the plan.
+        program: the further program of the subject that it happens to, by its name; empty: it happens to the controller itself.
         window: when it is open.
         holds: the state that it is there to hold; empty: it is there for what it does to the controller.
     """
@@ -163,11 +164,13 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
     lasts: ClassVar[Span] = "any"
     tries: ClassVar[Tries] = {}
     often: ClassVar[int] = 1  # how often it is drawn beside a fault that is drawn once; 0: with other faults only
+    shared: ClassVar[bool] = False  # the API server or an external system does it to all programs of the subject alike
 
     resource: Resource
     namespace: str = ""
     name: str = ""
     stream: Positive | None = None
+    program: str = ""
     window: Window = Window()
     holds: HeldState | None = None
 
@@ -221,6 +224,11 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
         return self.says.format(self.about) if self.says else f"{self._first_sentence} ({self.tag} of {self.about})"
 
     @property
+    def whose(self) -> str:
+        """The program that it happens to, as the beginning of a line; empty for the controller itself."""
+        return f"{self.program}: " if self.program else ""
+
+    @property
     def about(self) -> str:
         """Which resource it concerns, in words."""
         return "everything" if self.resource == ANY else self.resource
@@ -271,12 +279,17 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
 
     # --- what it concerns
 
+    def happens_to(self, program: str) -> bool:
+        """Whether this program of the subject meets it; empty: the controller itself."""
+        return self.shared or self.program == program
+
     def concerns(self, resource: str) -> bool:
         return self.resource == resource or (self.resource == ANY and resource not in BOOKKEEPING)
 
     def concerns_stream(self, seat: Seat) -> bool:
         within = not self.namespace or seat.request.namespace in ("", self.namespace)
-        return self.concerns(seat.request.resource) and within and self.stream in (None, seat.ordinal)
+        mine = self.happens_to(seat.request.program) and self.concerns(seat.request.resource)
+        return mine and within and self.stream in (None, seat.ordinal)
 
     def concerns_frame(self, frame: Frame) -> bool:
         """Bookmarks concern every object of the stream, so a selected object does not concern them."""
@@ -284,7 +297,8 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
 
     def concerns_request(self, request: ApiRequest) -> bool:
         within = not self.namespace or request.namespace in ("", self.namespace)
-        return self.concerns(request.resource) and within and (not self.name or request.name == self.name)
+        mine = self.happens_to(request.program) and self.concerns(request.resource)
+        return mine and within and (not self.name or request.name == self.name)
 
     # --- whether it makes sense
 
@@ -295,6 +309,8 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
             yield Misfit("", self.row)
         if window.until_step is not None and window.until_step <= window.from_step:
             yield Misfit(f"untilStep {window.until_step} is not after fromStep {window.from_step}")
+        if self.shared and self.program:
+            yield Misfit(f"program is {self.program}, and this happens to all programs alike; leave it out")
 
 
 class CallFault(Fault, frozen=True, kw_only=True):

@@ -16,11 +16,14 @@ its work, unless it has written something: workers of some runtimes start second
 when they are first needed (controller-runtime does that), and nothing tells when that is: a watch opened after the life was shown
 an object of the trial.
 
+Of several programs each has lives and watches of its own, and all must be idle. The controller, and whichever client is no further
+program, is program "".
+
 Divergence from Kubernetes: a stream with a selector may never show a commit, so nothing waits for such streams; and nothing waits
 for a commit longer than `OWED_SECONDS`, or for a watch longer than `MISSED_SECONDS`.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -55,15 +58,12 @@ from staleproof.core.times import CALL_SECONDS, MISSED_SECONDS, OWED_SECONDS, RE
 
 
 class _Watch(NamedTuple):
-    """What a client watches. Without `namespace` and `selector`: any watch of the resource."""
+    """What a program watches. Without `namespace` and `selector`: any watch of the resource."""
 
+    program: str
     resource: str
     namespace: str | None = None
     selector: str | None = None
-
-
-def _watch(stream: Opened) -> _Watch:
-    return _Watch(stream.resource, stream.namespace, stream.selector)
 
 
 @dataclass(slots=True)
@@ -71,17 +71,18 @@ class Activity:
     """A fold over entries with absolute times. `namespace` limits what counts to one trial; empty counts everything. `shared`: the
     namespace that the trial's primaries are in, if that is another (`scope`): streams of it carry what is the trial's.
 
-    `is_starting`: a new life has not opened any watch yet, though the one before it had some. `_unasked`: what some
-    life watched before it was shown anything of a trial; `_is_shown`: the present life was. `_missed`: the watches that must come
-    back, and since when.
+    `programs`: the further programs of the subject. `_starting`: those of which a new life has not opened any watch yet, though the
+    one before it had some. `_unasked`: what some life watched before it was shown anything of a trial; `_shown`: the programs of
+    which the present life was. `_missed`: the watches that must come back, and since when. `_began`: when the present life of a
+    program did that has not yet written anything.
     """
 
     namespace: str = ""
     shared: str = ""
+    programs: frozenset[str] = frozenset()
     streams: dict[StreamId, Opened] = field(default_factory=dict)
     last_activity: float = 0.0
     last_write: float = 0.0
-    is_starting: bool = False
     _changes: Changes = field(default_factory=Changes)
     _void: set[tuple[int, str, WriteKind]] = field(default_factory=set)
     _first_rejected: float = float("inf")
@@ -90,18 +91,18 @@ class Activity:
     _reached: dict[StreamId, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
     _missed: dict[_Watch, float] = field(default_factory=dict)
-    _had: set[str] = field(default_factory=set)
+    _had: set[tuple[str, str]] = field(default_factory=set)
     _unasked: set[_Watch] = field(default_factory=set)
-    _is_shown: bool = False
+    _shown: set[str] = field(default_factory=set)
+    _starting: set[str] = field(default_factory=set)
     _is_cut_off: bool = False
-    _began: float = float("-inf")
+    _began: dict[str, float] = field(default_factory=dict)
     _begins_seconds: float = 0.0
 
     def see(self, entry: Entry) -> None:
         match entry:
             case Asked() if self._counts(entry.resource, entry.namespace):
-                self._in_flight[entry.request] = entry
-                self._began = float("-inf") if is_work(entry) else self._began
+                self._asked(entry)
             case Answered() | Listed():
                 self._answered(entry)
             case Delivered() | Withheld() | Dropped():
@@ -117,7 +118,7 @@ class Activity:
 
     def idle_since(self, now: float) -> float | None:
         """Since when the controller has had nothing to do and changed nothing; None while something is under way."""
-        begins = now < self._began + self._begins_seconds  # a new life may not have come to its work yet
+        begins = any(now < at + self._begins_seconds for at in self._began.values())  # a new life may not have come to its work yet
         misses = not self._is_cut_off and any(now - at < MISSED_SECONDS for at in self._missed.values())
         calls = any(now - call.at < CALL_SECONDS for call in self._calls.values())
         if self._in_flight or calls or begins or self._owed(now) or misses or self._changes.awaits(now - OWED_SECONDS):
@@ -151,66 +152,91 @@ class Activity:
         """The kinds of writes by which the controller has changed anything since the present step began."""
         return self._changes.done
 
-    @property
-    def watches_again(self) -> bool:
-        """Whether the present life watches all that the lives before it watched by themselves; False for the first one."""
-        return bool(self._unasked) and self._by_itself <= {stream.resource for stream in self.streams.values()}
+    def program(self, client: str) -> str:
+        """The program that a client is."""
+        return client if client in self.programs else ""
 
     @property
-    def is_known(self) -> bool:
+    def is_starting(self) -> bool:
+        """Whether a new life of any program has yet to open its first watch."""
+        return bool(self._starting)
+
+    def has_streams(self, program: str = "") -> bool:
+        """Whether the present life of the program watches anything."""
+        return any(True for _ in self._streams_of(program))
+
+    def watches_again(self, program: str = "") -> bool:
+        """Whether the present life watches all that the lives before it watched by themselves; False for the first one."""
+        return self.is_known(program) and self._by_itself(program) <= {stream.resource for stream in self._streams_of(program)}
+
+    def is_known(self, program: str = "") -> bool:
         """Whether some life has watched anything by itself."""
-        return bool(self._unasked)
+        return bool(self._by_itself(program))
 
     def watches(self, resource: str) -> bool:
-        """Whether the present life does, or one before it did so by itself."""
-        return resource in self._by_itself or any(stream.resource == resource for stream in self.streams.values())
+        """Whether the present life of any program does, or one before it did so by itself."""
+        return resource in {watch.resource for watch in self._unasked} | {stream.resource for stream in self.streams.values()}
 
-    @property
-    def _by_itself(self) -> set[str]:
+    def _by_itself(self, program: str) -> set[str]:
         """The resources that some life watched before it was shown anything of a trial."""
-        return {watch.resource for watch in self._unasked}
+        return {watch.resource for watch in self._unasked if watch.program == program}
 
-    def replaced(self) -> None:
-        """Another controller is put under test, of which nothing is known yet."""
-        self.restarted()
-        self._unasked.clear()
-        self._had.clear()
+    def _streams_of(self, program: str) -> Iterator[Opened]:
+        return (stream for stream in self.streams.values() if self.program(stream.client) == program)
 
-    def restarted(self) -> None:
+    def _watch(self, stream: Opened) -> _Watch:
+        return _Watch(self.program(stream.client), stream.resource, stream.namespace, stream.selector)
+
+    def replaced(self, program: str = "") -> None:
+        """Another program is put under test in its place, of which nothing is known yet."""
+        self.restarted(program)
+        self._unasked = {watch for watch in self._unasked if watch.program != program}
+        self._had = {each for each in self._had if each[0] != program}
+
+    def restarted(self, program: str = "") -> None:
         """A new process has no streams, and those of the old one are not waited for."""
-        self.is_starting = self._is_shown = False
-        self.streams.clear()
-        self._reached.clear()
-        self._missed.clear()
-        self._in_flight.clear()
-        self._calls.clear()
+        self._starting.discard(program)
+        self._shown.discard(program)
+        over = [number for number, stream in self.streams.items() if self.program(stream.client) == program]
+        for number in over:
+            del self.streams[number]
+            self._reached.pop(number, None)
+        self._missed = {watch: at for watch, at in self._missed.items() if watch.program != program}
+        self._in_flight = {number: asked for number, asked in self._in_flight.items() if self.program(asked.client) != program}
+        if not self.programs:  # else it is not known whose calls they are; the relay tells when their connections have ended
+            self._calls.clear()
 
-    def wakes(self, now: float) -> None:
+    def wakes(self, now: float, program: str = "") -> None:
         """The process of a new life has just been started."""
-        self._began = now
+        self._began[program] = now
 
-    def dies(self) -> None:
-        """The controller's process is about to be ended on purpose: its next life will watch what it watches now, as far as it does
-        so by itself."""
-        self._had = self._by_itself & (
-            {stream.resource for stream in self.streams.values()} | {watch.resource for watch in self._missed}
-        )
+    def dies(self, program: str = "") -> None:
+        """The program's process is about to be ended on purpose: its next life will watch what it watches now, as far as it does so
+        by itself."""
+        now = {stream.resource for stream in self._streams_of(program)}
+        now |= {watch.resource for watch in self._missed if watch.program == program}
+        self._will_have(program, self._by_itself(program) & now)
 
-    def died(self, now: float) -> None:
+    def died(self, now: float, program: str = "") -> None:
         """It is gone: nothing can be expected of it."""
-        self.restarted()
+        self.restarted(program)
         self.touch(now)
 
-    def _exited(self, now: float) -> None:
+    def _exited(self, now: float, program: str) -> None:
         """It ended by itself, and its streams before it. What it opens by itself, its next life will open, too."""
-        self._had = self._by_itself
-        self.died(now)
+        self._will_have(program, self._by_itself(program))
+        self.died(now, program)
 
-    def born(self, now: float) -> None:
+    def born(self, now: float, program: str = "") -> None:
         """Its next life began: it is not idle before it watches what the last life watched."""
-        self._missed = {_Watch(resource): now for resource in self._had}
-        self.is_starting = bool(self._had)
+        had = [each for each in self._had if each[0] == program]
+        self._missed = {watch: at for watch, at in self._missed.items() if watch.program != program}
+        self._missed |= {_Watch(*each): now for each in had}
+        self._starting = self._starting - {program} | ({program} if had else set())
         self.touch(now)
+
+    def _will_have(self, program: str, resources: Iterable[str]) -> None:
+        self._had = {each for each in self._had if each[0] != program} | {(program, resource) for resource in resources}
 
     def reachable(self, now: float, *, yes: bool) -> None:
         """Whether a client can connect at all; while it cannot, no watch is waited for."""
@@ -239,6 +265,11 @@ class Activity:
             self.last_write = max(self.last_write, entry.at)
             self.touch(entry.at)
 
+    def _asked(self, entry: Asked) -> None:
+        self._in_flight[entry.request] = entry
+        if is_work(entry):
+            self._began.pop(self.program(entry.client), None)
+
     def _called(self, entry: Called | Replied) -> None:
         """A controller that waits for an external system has work; one that only looks there, again and again, has none."""
         if isinstance(entry, Called):
@@ -249,14 +280,15 @@ class Activity:
     def _watched(self, entry: Opened | Closed | Refused | Exited) -> None:
         match entry:
             case Exited():
-                self._exited(entry.at)
+                self._exited(entry.at, entry.program)
             case Opened():
                 self.streams[entry.stream] = entry
-                self.is_starting = False
-                if not self._is_shown:
-                    self._unasked.add(_watch(entry))
-                self._missed.pop(_Watch(entry.resource), None)
-                self._missed.pop(_watch(entry), None)
+                watch = self._watch(entry)
+                self._starting.discard(watch.program)
+                if watch.program not in self._shown:
+                    self._unasked.add(watch)
+                self._missed.pop(_Watch(watch.program, watch.resource), None)
+                self._missed.pop(watch, None)
                 self.touch(entry.at)
             case Refused():
                 self.touch(entry.at)
@@ -268,11 +300,11 @@ class Activity:
 
     def _ended(self, stream: Opened, at: float) -> None:
         """It must come back, or another one of the resource if no life opened it by itself."""
-        watch, others = _watch(stream), set(map(_watch, self.streams.values()))
+        watch, others = self._watch(stream), set(map(self._watch, self.streams.values()))
         if watch in self._unasked and watch not in others:
             self._missed[watch] = at
-        elif stream.resource not in {other.resource for other in others}:
-            self._missed[_Watch(stream.resource)] = at
+        elif (watch.program, watch.resource) not in {(other.program, other.resource) for other in others}:
+            self._missed[_Watch(watch.program, watch.resource)] = at
 
     def _kept_waiting(self, entry: Stalled | Resumed) -> None:
         if isinstance(entry, Stalled):
@@ -289,13 +321,17 @@ class Activity:
             self._missed = {watch: at for watch, at in self._missed.items() if watch.resource != entry.resource}
 
     def _resumed(self, entry: Resumed) -> None:
-        if entry.verb == "watch" and all(stream.resource != entry.resource for stream in self.streams.values()):
-            self._missed[_Watch(entry.resource)] = entry.at
+        if entry.verb == "watch":
+            watching = {self.program(stream.client) for stream in self.streams.values() if stream.resource == entry.resource}
+            for program in {watch.program for watch in self._unasked if watch.resource == entry.resource} or {""}:
+                if program not in watching:
+                    self._missed[_Watch(program, entry.resource)] = entry.at
         self.touch(entry.at)
 
     def _answered(self, entry: Answered | Listed) -> None:
         asked = self._in_flight.pop(entry.request, None)
-        self._is_shown |= isinstance(entry, Listed) and any(self._is_of_trial(item.namespace) for item in entry.items)
+        if isinstance(entry, Listed) and any(self._is_of_trial(item.namespace) for item in entry.items):
+            self._shown.add(self.program(entry.client))
         if asked is None or asked.verb not in WRITES or not isinstance(entry, Answered):
             return
         changed = self._changes.answered(asked, entry) if self.namespace else True
@@ -327,7 +363,8 @@ class Activity:
         if stream is None or not isinstance(entry, Delivered) or entry.type == "BOOKMARK":
             return
         if self._counts(stream.resource, entry.namespace):
-            self._is_shown |= self._is_of_trial(entry.namespace)
+            if self._is_of_trial(entry.namespace):
+                self._shown.add(self.program(stream.client))
             if not self._is_unmoved(stream.resource, entry):
                 self.touch(entry.at)
 

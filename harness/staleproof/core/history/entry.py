@@ -420,9 +420,13 @@ class Ended(_Entry, frozen=True, kw_only=True):
 
 
 class Stopped(_Entry, frozen=True, kw_only=True):
-    """The runner killed (or gently stopped) the controller, or with `paused` stopped its process; `fault` asked for it."""
+    """The runner killed (or gently stopped) the controller, or with `paused` stopped its process; `fault` asked for it.
+
+    `program`, here and in entries like this: it is about that further program of the subject; empty: about the controller itself.
+    """
 
     life: int
+    program: str = ""
     paused: bool = False
     fault: FaultIndex | None = None
 
@@ -431,6 +435,7 @@ class Continued(_Entry, frozen=True, kw_only=True):
     """The controller's process, which was paused, goes on."""
 
     life: int
+    program: str = ""
 
 
 class Started(_Entry, frozen=True, kw_only=True):
@@ -438,6 +443,7 @@ class Started(_Entry, frozen=True, kw_only=True):
 
     life: int
     pid: int = 0
+    program: str = ""
 
 
 class Exited(_Entry, frozen=True, kw_only=True):
@@ -454,6 +460,7 @@ class Exited(_Entry, frozen=True, kw_only=True):
     log: tuple[str, ...] = ()
     unrenewed: float | None = None
     renews_every: float | None = None
+    program: str = ""
 
 
 class Probed(_Entry, frozen=True, kw_only=True):
@@ -497,5 +504,10 @@ class Broke(_Entry, frozen=True, kw_only=True):
     why: str
 
 
+class Elsewhere(_Entry, frozen=True, kw_only=True):
+    """Stands where the history has an entry about another program of the subject than the one by whose view it is judged
+    (`core.history.programs`), so that positions stay what they are. It is in no file."""
+
+
 RunnerEntry = StepBegan | StepEnded | Released | Settled | Ended | Started | Stopped | Continued | Exited | Probed | Metrics | Broke
-Entry = Committed | RequestEntry | WatchEntry | ExternalEntry | FaultEntry | RunnerEntry
+Entry = Committed | RequestEntry | WatchEntry | ExternalEntry | FaultEntry | RunnerEntry | Elsewhere

@@ -54,6 +54,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
         references: digests of those that the trial is compared with, where they are not in the same file.
         unstable: of a trial: the fields that differed between fault-free ends of one workload, or between objects of one role,
             anywhere in its run.
+        programs: the further programs of the subject beside the controller, by name.
         waited: of a trial: what is missing at its end was waited for in vain so many seconds after the release, in this trial or in
             another one with a finding of the same cause; 0: no longer than the trial shows.
     """
@@ -69,6 +70,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     started: str = ""
     references: tuple[str, ...] = ()
     unstable: tuple[UnstableField, ...] = ()
+    programs: tuple[str, ...] = ()
     waited: float = 0.0
 
 

@@ -6,7 +6,7 @@ Connections, bodies and answers are none of this module's business.
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -30,7 +30,8 @@ BOOKKEEPING = frozenset({"leases.coordination.k8s.io", "events", "events.events.
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request to a resource. `resource` is spelt group-qualified, as kubectl does: `pods`, `replicasets.apps`."""
+    """One request to a resource. `resource` is spelt group-qualified, as kubectl does: `pods`, `replicasets.apps`. `program`: which
+    further program of the subject it comes from; empty: it comes from the controller itself."""
 
     verb: str
     resource: str
@@ -38,6 +39,11 @@ class ApiRequest:
     name: str
     subresource: str
     query: dict[str, str]
+    program: str = ""
+
+    def of_program(self, program: str) -> "ApiRequest":
+        """The same request as one of this program."""
+        return replace(self, program=program) if program else self
 
     @property
     def is_write(self) -> bool:

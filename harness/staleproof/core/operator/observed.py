@@ -111,6 +111,14 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """A further program of the subject, by its name, and the resources that it watches."""
+
+    name: str
+    watched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
     """A resource that had objects in a workload, and the steps in which anyone created, changed or deleted any of them.
 
@@ -161,6 +169,7 @@ class Observed:
         death_changed: the same of `draw.canonical.death`.
         calls: its calls to external systems in `draw.canonical.life`, by step, as far as they change something.
         outside: what external systems hold for the primary.
+        beside: the further programs of the subject; all else is about the controller itself.
         hosts: host names of which there may be one in a cluster only, so that a second primary has others.
         edges: the operator's map, as far as it was learnt: what moves of the primary make and delete.
         moved_pause_seconds: as `pause_seconds`, when moves take something away and bring it back.
@@ -204,6 +213,7 @@ class Observed:
     death_changed: tuple[Changed, ...] = ()
     calls: tuple[Calls, ...] = ()
     outside: tuple[Outside, ...] = ()
+    beside: tuple[Beside, ...] = ()
     hosts: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     edges: tuple[Edge, ...] = ()

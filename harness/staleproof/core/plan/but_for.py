@@ -16,7 +16,7 @@ there was anything to see is left out.
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -50,18 +50,18 @@ _Number = int
 def woken(plan: Plan) -> Plan | None:
     """The same workload with the faults' harmless twins; None if they have none, so that the reference is all there is to ask."""
     workload = plan.reference.steps
-    wakings: dict[_Number, list[tuple[Twin, str]]] = defaultdict(list)
-    for at, twin, resource in _wakings(plan):
-        if (twin, resource) not in wakings[at] and at > 1:
-            wakings[at].append((twin, resource))
+    wakings: dict[_Number, list[_Waking]] = defaultdict(list)
+    for at, waking in _wakings(plan):
+        if waking not in wakings[at] and at > 1:
+            wakings[at].append(waking)
     steps: list[Step] = []
     faults: list[AnyFault] = []
     for at in range(1, len(workload) + 2):
         if there := wakings.get(at):
             targets = present(workload[: at - 1])
-            touches = tuple(targets) if any(twin.does == "touches" for twin, _ in there) else ()
+            touches = tuple(targets) if any(each.twin.does == "touches" for each in there) else ()
             steps.append(Lull(touches=touches))
-            faults += [fault for twin, resource in there if (fault := _harmless(twin, resource, len(steps))) is not None]
+            faults += [fault for each in there if (fault := _harmless(each, len(steps))) is not None]
         steps += workload[at - 1 : at]
     return _made(plan, "woken", tuple(steps), tuple(dict.fromkeys(faults))) if len(steps) > len(workload) else None
 
@@ -158,21 +158,26 @@ def _made(plan: Plan, how: str, steps: tuple[Step, ...], faults: tuple[AnyFault,
     return structs.replace(plan.reference, title=title, aims=(), steps=steps, faults=faults, fresh=True)
 
 
-def _wakings(plan: Plan) -> Iterator[tuple[_Number, Twin, str]]:
-    """When which twin does what, to the streams of which resource."""
+class _Waking(NamedTuple):
+    """Which twin does something, to the streams of which resource, of which program."""
+
+    twin: Twin
+    resource: str
+    program: str = ""
+
+
+def _wakings(plan: Plan) -> Iterator[tuple[_Number, _Waking]]:
+    """When which of them does it."""
     last = len(plan.steps)
     for number, step in enumerate(plan.steps, 1):
         if isinstance(step, Resync):
-            yield _at(plan, number), Twin("relists", "opening"), step.resource
+            yield _at(plan, number), _Waking(Twin("relists", "opening"), step.resource)
     for fault in plan.faults:
         if fault.twin is not None:
             first, until = fault.window.from_step, fault.window.until_step or last + 1
             when = {"opening": first, "within": first + 1, "closing": min(until, last + 1)}[fault.twin.at]
-            yield (
-                _at(plan, when),
-                Twin(fault.twin.does, "opening"),
-                "" if fault.twin.does in ("restarts", "touches") else fault.resource,
-            )
+            resource = "" if fault.twin.does in ("restarts", "touches") else fault.resource
+            yield _at(plan, when), _Waking(Twin(fault.twin.does, "opening"), resource, fault.program)
 
 
 def _at(plan: Plan, number: int) -> _Number:
@@ -180,16 +185,16 @@ def _at(plan: Plan, number: int) -> _Number:
     return 1 + sum(map(is_workload, plan.steps[: number - 1]))
 
 
-def _harmless(twin: Twin, resource: str, step: int) -> AnyFault | None:
+def _harmless(waking: _Waking, step: int) -> AnyFault | None:
     """The fault that does this at the beginning of a step in which nothing else happens."""
-    window = Window(from_step=step)
-    match twin.does:
+    window, resource, program = Window(from_step=step), waking.resource, waking.program
+    match waking.twin.does:
         case "relists":
-            return Expire(resource=resource, window=window)
+            return Expire(resource=resource, program=program, window=window)
         case "reconnects":
-            return SeverStream(resource=resource, window=window)
+            return SeverStream(resource=resource, program=program, window=window)
         case "restarts":
-            return Restart(gently=True, window=window)
+            return Restart(gently=True, program=program, window=window)
         case "touches":
             return None
 

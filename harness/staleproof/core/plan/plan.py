@@ -4,8 +4,10 @@ Steps are what the user does to the cluster; faults are what happens to the cont
 are the reference. Nothing in a plan is left to chance.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, TypeVar
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
@@ -27,6 +29,11 @@ from staleproof.core.times import (
 )
 
 M = TypeVar("M", bound=msgspec.Struct)
+MAIN = "controller"
+"""What entries, and people, call the program that the subject is named after."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_TAKEN = frozenset({"proxy", "relay", "apiserver", "etcd", "unknown"})
+"""Names of other logs, and of clients that nobody knows."""
 ApiVersion = Literal["staleproof.dev/v1alpha1"]
 API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
 
@@ -70,6 +77,25 @@ class WebhookServer(Value, frozen=True):
     cert_dir: str = "/tmp/k8s-webhook-server/serving-certs"
 
 
+class FurtherProgram(Value, frozen=True, kw_only=True):
+    """A program that belongs to the subject beside the controller, as a poller that writes statuses: it has a kubeconfig, a token,
+    a view, lives and a log of its own.
+
+    Attributes:
+        name: what plans and reports call it; empty: the name of its executable.
+        command, arguments, env: as of the controller (`Subject`); `{kubeconfig}` stands for its own.
+    """
+
+    name: str = ""
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, examples=[["./bin/poller"]])]
+    arguments: tuple[str, ...] = ()
+    env: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def called(self) -> str:
+        return self.name or PurePath(self.command[0]).name
+
+
 class Subject(Value, frozen=True):
     """The controller under test: a command line or an image. `{kubeconfig}` in an argument is replaced by the path of a file.
 
@@ -82,6 +108,7 @@ class Subject(Value, frozen=True):
         service_account: `namespace/name` of the ServiceAccount that it is to the API server, with the rights that it has; empty: it
             may do everything.
         webhooks: what it serves to the API server; None: nothing.
+        also: the further programs that run beside it and are judged together with it, each by its own view.
     """
 
     command: tuple[str, ...] = ()
@@ -92,6 +119,17 @@ class Subject(Value, frozen=True):
     declared: dict[str, str] = msgspec.field(default_factory=dict)
     service_account: str = ""
     webhooks: WebhookServer | None = None
+    also: tuple[FurtherProgram, ...] = ()
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The names of the further programs."""
+        return tuple(each.called for each in self.also)
+
+    def further(self, program: str) -> "Subject":
+        """The further program of this name as a subject of its own; it has the rights that the controller has."""
+        given = next(each for each in self.also if each.called == program)
+        return Subject(given.command, arguments=given.arguments, env=given.env, service_account=self.service_account)
 
     @property
     def namespace(self) -> str:
@@ -175,7 +213,8 @@ def masked(plan: Plan) -> Plan:
 
 def masked_subject(subject: Subject) -> Subject:
     """The controller as it is written."""
-    return msgspec.structs.replace(subject, env=masked_env(subject.env))
+    also = tuple(msgspec.structs.replace(each, env=masked_env(each.env)) for each in subject.also)
+    return msgspec.structs.replace(subject, env=masked_env(subject.env), also=also)
 
 
 def encode(plan: Plan) -> bytes:
@@ -236,7 +275,57 @@ def contradictions(plan: Plan) -> list[str]:
             called = f"{step.target.kind}/{step.target.name}"
             problems.append(f"step {number}: {called} is to be put back, and `before` has none")
     problems += [f"external: {problem}" for problem in declared_problems(plan.external)]
+    if plan.controller is not None:
+        problems += [f"controller: {problem}" for problem in program_problems(plan.controller)]
+        problems += _unknown_programs(plan.faults, plan.controller.programs)
     return problems + fault_problems(plan.faults, plan.contract, steps=len(plan.steps))
+
+
+class _Also(msgspec.Struct):
+    also: tuple[FurtherProgram, ...]
+
+
+def read_program(raw: object) -> FurtherProgram:
+    """A further program, as it is in `staleproof.yaml`. ValueError, which says why, when it is something else."""
+    try:
+        return msgspec.convert(raw, FurtherProgram)
+    except msgspec.ValidationError as err:
+        raise ValueError("; ".join(mistakes({"also": [raw]}, _Also)) or str(err)) from err
+
+
+def program_problems(subject: Subject) -> list[str]:
+    """What is wrong with the further programs of a subject, each in words."""
+    names = subject.programs
+    found = [
+        f"also: {name!r} is there twice; each program needs a name of its own"
+        for name in sorted(set(names))
+        if names.count(name) > 1
+    ]
+    found += [
+        f"also: {name!r} is what the controller itself is called; give the program another name" for name in names if name == MAIN
+    ]
+    found += [
+        f"also: {name!r} cannot be a name; it takes letters, digits, '-', '_' and '.', and begins with a letter or a digit"
+        for name in names
+        if not _NAME.fullmatch(name)
+    ]
+    found += [
+        f"also: {name!r} cannot be a name: it would be that of another log of the run; give the program another one"
+        for name in names
+        if name in _TAKEN
+    ]
+    if names and subject.image:
+        found.append(
+            "also: a controller that is an image cannot have further programs yet; give its command (controller-cmd) instead"
+        )
+    return found
+
+
+def _unknown_programs(faults: Iterable[AnyFault], names: Sequence[str]) -> Iterator[str]:
+    for number, fault in enumerate(faults, 1):
+        if fault.program and fault.program not in names:
+            there = f"the subject has {', '.join(names)}" if names else "the subject has no further programs (also)"
+            yield f"fault {number} ({fault.tag}): there is no program {fault.program!r}; {there}"
 
 
 def fault_problems(faults: Iterable[AnyFault], contract: Contract, *, steps: int | None = None) -> list[str]:

@@ -48,12 +48,15 @@ class LoadingProxy:
         }
         os.write(self._pipe, json.dumps({**common, **config}).encode() + b"\n")
 
-    def tell_of(self, plane: ControlPlane, reach: Reach = NEARBY) -> None:
-        """Tell it about a control plane and the users that are known there, and how the controller reaches it."""
+    def tell_of(self, plane: ControlPlane, reach: Reach = NEARBY, programs: Mapping[str, str] | None = None) -> None:
+        """Tell it about a control plane and the users that are known there, and how the controller reaches it. `programs`: the
+        tokens of the subject's further programs, by name."""
         tokens = {token: "controller" if user == CONTROLLER else user for user, token in plane.tokens.items()}
         tokens |= {} if tokens else {NO_TOKEN: "controller"}
         rival = plane.tokens.get(RUNNER, "")
-        self.tell(plane.access(CONTROLLER), {"tokens": tokens, "rivalToken": rival, "listenHost": reach.listen, "host": reach.host})
+        further = {token: name for name, token in (programs or {}).items()}
+        config = {"tokens": tokens, "rivalToken": rival, "listenHost": reach.listen, "host": reach.host}
+        self.tell(plane.access(CONTROLLER), {**config, "programs": further, "controllerToken": plane.tokens.get(CONTROLLER, "")})
 
     async def listens(self) -> Ports:
         """Wait until it listens; where. SetupError when it does not."""

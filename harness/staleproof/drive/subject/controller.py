@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from staleproof.core.plan.masking import SHORTEST, reference_to
-from staleproof.core.plan.plan import Subject
+from staleproof.core.plan.plan import MAIN, Subject
 from staleproof.core.times import GRACE_SECONDS
 from staleproof.drive.cluster.access import not_inherited
 from staleproof.drive.process.address import LOOPBACK
@@ -73,10 +73,11 @@ def _value(name: str, value: str, environ: Mapping[str, str]) -> str:
 
 
 @asynccontextmanager
-async def controller_process(subject: Subject, kubeconfig: Path, log: Path) -> AsyncIterator[Process]:
-    """Run the subject's command. SetupError when it cannot be started, or one of its variables has no value."""
+async def controller_process(subject: Subject, kubeconfig: Path, log: Path, *, name: str = MAIN) -> AsyncIterator[Process]:
+    """Run the subject's command; `name` is what errors call it. SetupError when it cannot be started, or one of its variables has
+    no value."""
     argv = tuple(word.replace(KUBECONFIG, str(kubeconfig)) for word in (*subject.command, *subject.arguments))
     env = environment_of(subject, str(kubeconfig))
-    command = Command(name="controller", argv=argv, log=log, env=env, without=not_inherited(os.environ))
+    command = Command(name=name, argv=argv, log=log, env=env, without=not_inherited(os.environ))
     async with run_process(command, grace_seconds=GRACE_SECONDS) as process:
         yield process

@@ -6,13 +6,15 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 from staleproof.core.declared import AnyDeclared, DeclaredHTTP, DeclaredS3
+from staleproof.core.history.entry import Exited
 from staleproof.core.operator.companion import ROOT_CA
 from staleproof.core.operator.webhooks import without_admission
 from staleproof.core.plan.manifest import Manifest
-from staleproof.core.plan.plan import Subject
+from staleproof.core.plan.plan import Subject, program_problems
 from staleproof.core.times import DELETED_SECONDS, GIVEN_SECONDS, OPENS_WATCH_SECONDS
 from staleproof.drive.cluster import manifests
 from staleproof.drive.cluster.api import NAMESPACES, Api, ApiError, connect
@@ -30,7 +32,7 @@ from staleproof.drive.subject.webhooks import Calls, calls_in, told_calls, webho
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.drive.trial.lives import Lives, title
 from staleproof.drive.trial.refusals import Refusals
-from staleproof.errors import SetupError, UsageError
+from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.version import running_version
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 _LOGS = "controller.log", "proxy.log"
 _CONFLICT = 409
+_TOKEN_BYTES = 32
 _GIVEN = {"serviceaccount": ("serviceaccounts", "default"), ROOT_CA: ("configmaps", "kube-root-ca.crt")}
 """What companions put into each namespace. A trial begins with it, so that it makes no difference when it comes."""
 
@@ -81,6 +84,7 @@ class Environment:
         group: everything that runs beside the trials; an error in it ends the environment.
         description: what reports say about the environment.
         lives: the controller under test.
+        further: the other programs of the subject, each with lives of its own.
         external: the systems outside Kubernetes.
         companions: those that run beside it.
         renames: resource and name of primaries that are in no namespace of a trial's → whether the API server accepts them under
@@ -101,6 +105,7 @@ class Environment:
     description: dict[str, str]
     lives: Lives
     external: RunningSystems
+    further: tuple[Lives, ...] = ()
     companions: Companions = field(init=False)
     renames: dict[tuple[str, str], bool] = field(default_factory=dict)
     standing: dict[Key, str] = field(default_factory=dict)
@@ -118,6 +123,32 @@ class Environment:
                 await self.bus.until(lambda now: keys.isdisjoint(self.truth.objects), limit_seconds=DELETED_SECONDS)
             self.over.clear()
         await self.lives.ready(fresh=fresh, awaits_metrics=awaits_metrics)
+        for program in self.further:
+            await program.ready(fresh=fresh)
+
+    async def use(self, subject: Subject, *, metrics: str = "") -> None:
+        """Put another subject under test, which has further programs of the same names; it starts with the next trial. `metrics`:
+        as of `Lives.use`."""
+        if subject.programs != tuple(each.name for each in self.further):
+            raise HarnessBug("the proxy knows the programs of the subject that it was started for; begin another environment")
+        await self.lives.use(subject, metrics=metrics)
+        for program in self.further:
+            await program.use(subject.further(program.name))
+
+    async def close(self) -> None:
+        """Stop all programs of the subject."""
+        for program in self.programs:
+            await program.close()
+
+    async def take_exit(self) -> tuple[str, Exited] | None:
+        """The last exit of a program between two runs (`Lives.take_exit`), the controller's first."""
+        found = [await program.take_exit() for program in self.programs]
+        return next((each for each in found if each is not None), None)
+
+    @property
+    def programs(self) -> tuple[Lives, ...]:
+        """All programs of the subject, the controller first."""
+        return self.lives, *self.further
 
     async def count_calls(self) -> None:
         """Have reports say how often the API server has called the controller's webhooks."""
@@ -190,10 +221,14 @@ class Environment:
         await self.bus.until(lambda now: given <= self.truth.objects.keys(), limit_seconds=GIVEN_SECONDS)
 
     @property
-    def logs(self) -> tuple[Path, Path]:
-        """The files that controller and proxy write to, over all trials."""
-        controller, proxy = _LOGS
-        return self.folder / controller, self.folder / proxy
+    def secrets(self) -> list[str]:
+        """What must not be written down."""
+        return [secret for program in self.programs for secret in program.secrets]
+
+    @property
+    def logs(self) -> tuple[Path, ...]:
+        """The files that the programs of the subject and the proxy write to, over all trials."""
+        return *(each.log for each in self.programs), self.folder / _LOGS[1]
 
 
 @asynccontextmanager
@@ -206,7 +241,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
     """
     _require_controller(options.subject)
     folder.mkdir(parents=True, exist_ok=True)
-    bus, network, secrets = EventBus(), await _network(options.subject), set[str]()
+    bus, network, secrets = EventBus(_tokens(options.subject)), await _network(options.subject), set[str]()
     reach = network.reach if network else NEARBY
     async with AsyncExitStack() as stack:
         stack.callback(lambda: logs.mask(sorted(folder.glob("*.log")), secrets))  # once nothing writes to any of them
@@ -214,7 +249,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         loading = await stack.enter_async_context(loading_proxy(private / "proxy", log=folder / _LOGS[1]))
         asked = replace(options.control_plane, service_account=options.subject.service_account)
         plane = await stack.enter_async_context(control_plane(asked, folder, progress))
-        loading.tell_of(plane, reach)  # it begins to listen while the truth is found out
+        loading.tell_of(plane, reach, bus.tokens)  # it begins to listen while the truth is found out
         access = plane.access(RUNNER)
         api = await stack.enter_async_context(connect(plane.server, access.tls(), access.headers))
         truth = await stack.enter_async_context(watching(api, bus.take))
@@ -222,7 +257,6 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         external = await stack.enter_async_context(running_systems(options.external, folder, private, bus.take, reach))
         bus.listeners.append(external.see)
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        description = _described(options, plane, network)
         lives = Lives(
             subject=options.subject,
             metrics=options.metrics,
@@ -235,21 +269,52 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
             log=folder / _LOGS[0],
             private=private,
             group=group,
-            description=description,
+            description=_described(options, plane, network),
             refusals=Refusals(options.subject.service_account if plane.provider != "existing" else ""),
             webhooks=webhooks_in(private / "webhooks", options.subject, is_private=network is not None and network.is_private),
             network=network,
             external=external,
         )
-        made = Environment(options, plane, api, truth, proxy, bus, folder, private, group, description, lives, external)
-        stack.callback(lambda: secrets.update(made.lives.secrets))
-        stack.push_async_callback(made.lives.close)
+        further = tuple(_further(lives, name, folder) for name in options.subject.programs)
+        made = Environment(
+            options, plane, api, truth, proxy, bus, folder, private, group, lives.description, lives, external, further
+        )
+        stack.callback(lambda: secrets.update(made.secrets))
+        stack.push_async_callback(made.close)
         await manifests.apply(made.applied, api, truth)
         if options.namespace:  # before the controller starts: it may insist
             await made.have_namespace(options.namespace, "--staleproof-namespace, or --namespace, names it")
         made.companions = await stack.enter_async_context(companions(made, progress))
         await made.accompany(options.companions)
         yield made
+
+
+def _tokens(subject: Subject) -> dict[str, str]:
+    """One for each further program, by name."""
+    return {name: token_urlsafe(_TOKEN_BYTES) for name in subject.programs}
+
+
+def _further(lives: Lives, name: str, folder: Path) -> Lives:
+    """Another program of the same subject. It has neither webhooks nor metrics; where RBAC decides, it may do what the controller
+    may, and what it may not is told of that."""
+    return Lives(
+        subject=lives.subject.further(name),
+        metrics="",
+        start_seconds=lives.start_seconds,
+        release_leases=False,
+        plane=lives.plane,
+        api=lives.api,
+        proxy=lives.proxy,
+        bus=lives.bus,
+        log=folder / f"{name}.log",
+        private=lives.private,
+        group=lives.group,
+        description=lives.description,
+        refusals=lives.refusals,
+        external=lives.external,
+        name=name,
+        token=lives.bus.tokens[name],
+    )
 
 
 def _described(options: EnvironmentOptions, plane: ControlPlane, network: "Network | None") -> dict[str, str]:
@@ -259,6 +324,7 @@ def _described(options: EnvironmentOptions, plane: ControlPlane, network: "Netwo
         "provider": plane.provider,
         "staleproof": running_version(),
         "controller": title(options.subject),
+        **({"programs": ", ".join(options.subject.programs)} if options.subject.also else {}),
         "arch": platform.machine(),
         "wireFormat": "json",
         "rbac": _rights(plane, options.subject),
@@ -270,6 +336,8 @@ def _described(options: EnvironmentOptions, plane: ControlPlane, network: "Netwo
 def _require_controller(subject: Subject) -> None:
     if not subject.command and not subject.image:
         raise UsageError("name the controller: --controller-cmd or --controller-image")
+    if problems := program_problems(subject):
+        raise UsageError("; ".join(f"controller-{problem}" for problem in problems))
 
 
 async def _network(subject: Subject) -> "Network | None":

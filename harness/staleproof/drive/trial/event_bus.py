@@ -5,7 +5,7 @@ To wait, here, is to wait for a condition on what the entries said.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from staleproof.core.history.activity import Activity
@@ -27,12 +27,14 @@ class EventBus:
         scope: what is that trial's, or the last one's, wherever it is.
         whereabouts: where the controller looks for what.
         listeners: who else is told of every entry.
+        tokens: of the subject's further programs, by name: the proxy tells them apart by these.
         dead: why the proxy is gone; nothing can come any more. Empty while it lives.
         flaws: what spoils every trial until the controller is started again.
     """
 
-    def __init__(self) -> None:
-        self.activity = Activity()
+    def __init__(self, tokens: Mapping[str, str] | None = None) -> None:
+        self.tokens = tokens or {}
+        self.activity = Activity(programs=frozenset(self.tokens))
         self.scope = Scope()
         self.whereabouts = Whereabouts()
         self.recorder: Recorder | None = None

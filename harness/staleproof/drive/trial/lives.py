@@ -1,4 +1,7 @@
-"""The controller under test, one life after another: started, ended, revived, and told of when it exits by itself."""
+"""A program under test, one life after another: started, ended, revived, and told of when it exits by itself.
+
+Usually that is the controller. A subject with several programs has as many `Lives`, of which the controller's has no name.
+"""
 
 import asyncio
 import itertools
@@ -6,14 +9,14 @@ import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from staleproof.core.history.entry import Broke, Exited, Started
-from staleproof.core.plan.plan import Subject
+from staleproof.core.plan.plan import MAIN, Subject
 from staleproof.core.times import (
     AT_MOST_NEEDED_SECONDS,
     BEGUN_AGAIN_IDLE_SECONDS,
@@ -22,10 +25,12 @@ from staleproof.core.times import (
 )
 from staleproof.drive.cluster.api import Api
 from staleproof.drive.cluster.control_plane import CONTROLLER, ControlPlane
+from staleproof.drive.cluster.control_plane.plane import kubeconfig
 from staleproof.drive.cluster.leases import Leases, release
 from staleproof.drive.external.launch import RunningSystems
 from staleproof.drive.process import logs
 from staleproof.drive.process.address import free_port
+from staleproof.drive.process.private import write_private
 from staleproof.drive.process.program import IDENTITY, Program
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.subject.controller import controller_process, filled, secret_values
@@ -58,6 +63,8 @@ class Lives:
     """What is done to the controller's process, or container, and what is known of it.
 
     Attributes:
+        name: of a further program of the subject; empty: it is the controller itself.
+        token: the further program's own, which only the proxy knows; empty: the controller has that of the control plane.
         subject: the controller; `metrics`, `start_seconds` and `release_leases` are as in `EnvironmentOptions`.
         log: takes what it writes, over all lives.
         private: takes its kubeconfig; open to this user alone.
@@ -92,6 +99,8 @@ class Lives:
     webhooks: Webhooks | None = None
     network: "Network | None" = None
     external: RunningSystems = field(default_factory=RunningSystems)
+    name: str = ""
+    token: str = field(default="", repr=False)
     metrics_port: int = field(default_factory=free_port)
     program: Program | None = None
     number: int = 0
@@ -106,7 +115,10 @@ class Lives:
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     def __post_init__(self) -> None:
-        self.bus.listeners += [self._leases.see, self._contact.see, self.refusals.see]
+        self._contact = FirstContact(self.name)
+        self.bus.listeners += [self._leases.see, self._contact.see]
+        if not self.name:
+            self.bus.listeners.append(self.refusals.see)
 
     async def ready(self, *, fresh: bool = False, awaits_metrics: bool = True) -> None:
         """Return once the controller runs, has opened a watch, serves its metrics (unless nobody waits for them) and is idle. One
@@ -140,11 +152,13 @@ class Lives:
         if bool(subject.image) != bool(self.subject.image):
             raise HarnessBug("the proxy listens where a command, or where an image reaches it; begin another environment")
         await self._stack.aclose()
-        self.bus.activity.replaced()
+        self.bus.activity.replaced(self.name)
         self.bus.whereabouts.forget()
         self.subject, self.metrics, self.program = subject, metrics, None
         self.harmed_by, self.exited = "", None
         self.had_time_to_look = self.keeps_primaries = self.watches_otherwise = False
+        if self.name:
+            return
         self.description["controller"] = title(subject)
         for name in IDENTITY:
             self.description.pop(name, None)
@@ -163,19 +177,19 @@ class Lives:
         if self.program is None:
             return
         self._is_ending = True
-        self.bus.activity.dies()
+        self.bus.activity.dies(self.name)
         if not gently:
             await self.program.send_signal(signal.SIGKILL)
             await self.program.wait()
         await self._stack.aclose()
         self._is_ending = False
-        self.bus.activity.died(time.monotonic())
+        self.bus.activity.died(time.monotonic(), self.name)
 
     async def restart(self) -> Started:
         """Begin its next life in the middle of a trial, which waits for its watches like for everything else."""
         await self._start()
         at = time.monotonic()
-        self.bus.activity.born(at)
+        self.bus.activity.born(at, self.name)
         return self.started(at)
 
     async def revive(self) -> Started:
@@ -185,7 +199,12 @@ class Lives:
 
     def started(self, at: float) -> Started:
         """The entry that begins a life of the controller."""
-        return Started(at=at, life=self.number, pid=self.program.pid if self.program else 0)
+        return Started(at=at, life=self.number, pid=self.program.pid if self.program else 0, program=self.name)
+
+    @property
+    def called(self) -> str:
+        """What people are told that it is."""
+        return f"{self.name}, a program of the subject (also)," if self.name else "the controller"
 
     async def take_exit(self) -> tuple[str, Exited] | None:
         """The last exit between two runs (`exited`), each time it is asked for only since the time before."""
@@ -205,41 +224,43 @@ class Lives:
     def secrets(self) -> list[str]:
         """What must not be written down."""
         kept = [*self.external.secrets, *self.api.payloads.known]
-        return [*self.plane.tokens.values(), *secret_values(self.subject), *kept]
+        return [*self.plane.tokens.values(), *filter(None, [self.token]), *secret_values(self.subject), *kept]
 
     async def _begin_life(self, source: Endpoint | None) -> None:
         """Start the controller and return once it has come to rest. SetupError when it does not come to that."""
         await self._stack.aclose()
         self.program = None
-        self.bus.activity.restarted()
+        self.bus.activity.restarted(self.name)
         self.bus.flaws.clear()
         controller = await self._start()
         watching = await self.bus.until(
-            lambda now: bool(self.bus.activity.streams) or not controller.running or now + POLL_SECONDS,  # an exit is no entry yet
+            lambda now: self.bus.activity.has_streams(self.name) or not controller.running or now + POLL_SECONDS,  # no entry yet
             limit_seconds=self.start_seconds,
         )
         if not controller.running:
             code = controller.exit_code
-            raise ControllerExited(f"the controller exited with code {code} before any trial.\n{controller.account()}", code)
+            raise ControllerExited(f"{self.called} exited with code {code} before any trial.\n{controller.account()}", code)
         if not watching:
             image, obstacle = bool(self.subject.image), self.network.obstacle if self.network else ""
             why = self._contact.no_watch(is_image=image, obstacle=obstacle)
-            raise SetupError(f"the controller opened no watch within {self.start_seconds:g} s. {why}\n{controller.account()}")
+            raise SetupError(f"{self.called} opened no watch within {self.start_seconds:g} s. {why}\n{controller.account()}")
         if source is not None:
             await self._serves(source, controller)
         if not await self.bus.until(self._is_ready, limit_seconds=self.start_seconds):
             self.watches_otherwise = True  # a life need not do what an earlier one did; it is not waited for again
-        self.description |= controller.identity()
+        if not self.name:
+            self.description |= controller.identity()
 
     def _is_ready(self, now: float) -> bool | float:
         """Whether the controller has come to rest: soon, once it watches what its earlier lives watched by themselves. One that has
         yet to be elected rests, too, and does nothing of what the next run is about."""
         activity = self.bus.activity
         since = activity.idle_since(now)
-        is_early = activity.is_known and not activity.watches_again and not self.watches_otherwise and self.running is not None
+        known, again = activity.is_known(self.name), activity.watches_again(self.name)
+        is_early = known and not again and not self.watches_otherwise and self.running is not None
         if since is None or is_early:
             return now + POLL_SECONDS
-        due = since + (BEGUN_AGAIN_IDLE_SECONDS if activity.watches_again else BEGUN_IDLE_SECONDS)
+        due = since + (BEGUN_AGAIN_IDLE_SECONDS if again else BEGUN_IDLE_SECONDS)
         return now >= due or due
 
     def _is_hopeless(self, exits: int) -> bool:
@@ -262,7 +283,7 @@ class Lives:
         self._leases.begin_life()
         self._contact.begin_life()
         self.program = await self._stack.enter_async_context(self._launch())
-        self.bus.activity.wakes(time.monotonic())
+        self.bus.activity.wakes(time.monotonic(), self.name)
         return self.program
 
     @asynccontextmanager
@@ -281,18 +302,14 @@ class Lives:
                 subject, access, self.log, self.network, files=files, publish=publish
             )
         else:
-            kubeconfig = self.private / "controller.kubeconfig"
-            self.plane.write_kubeconfig(
-                kubeconfig,
-                user=CONTROLLER,
-                server=self.proxy.server,
-                ca_file=self.proxy.ca_file,
-                namespace=subject.namespace,
-            )
+            path = self.private / f"{self.name or MAIN}.kubeconfig"
+            access = self.plane.access(CONTROLLER, server=self.proxy.server, ca_file=self.proxy.ca_file)
+            access = replace(access, token=self.token) if self.token else access
+            write_private(path, kubeconfig(access, user=CONTROLLER, namespace=subject.namespace))
             if hooks is not None:
                 subject, values = hooks.process(subject), {**values, **hooks.values}
-            subject = with_files(subject, values, self.private / "given")
-            launched = controller_process(subject, kubeconfig, self.log)
+            subject = with_files(subject, values, self.private / "given" / self.name)
+            launched = controller_process(subject, path, self.log, name=self.name or MAIN)
         async with launched as controller:
             watch = self.group.create_task(self._tell_exit(controller, self.number))
             try:
@@ -309,7 +326,9 @@ class Lives:
         at, leases = time.monotonic(), self._leases
         log, every, unrenewed = tuple(self.log_of(controller)), leases.renews_every, leases.unrenewed(at)
         reason = controller.exit_reason
-        exited = Exited(at=at, life=life, code=code, reason=reason, log=log, unrenewed=unrenewed, renews_every=every)
+        exited = Exited(
+            at=at, life=life, code=code, reason=reason, log=log, unrenewed=unrenewed, renews_every=every, program=self.name
+        )
         if self.bus.recorder is None:
             self.exited = self.harmed_by, exited
         self.bus.take(exited)

@@ -30,7 +30,46 @@ from staleproof.drive.trial.supervision import MOST_EXITS, supervisor_wait
 
 
 class ProcessFaults:
-    """Follows the entries of one trial. `follow` runs as a task; `settled` waits until everything that was asked for is done."""
+    """Follows the entries of one trial, for all programs of the subject. `follow` runs as a task; `settled` waits until everything
+    that was asked for is done."""
+
+    def __init__(self, programs: Sequence[Lives], bus: EventBus, faults: Sequence[AnyFault]) -> None:
+        self._each = [_OfProgram(lives, bus, faults) for lives in programs]
+
+    def see(self, entry: Entry) -> None:
+        """Entries of the trial, as they happen."""
+        for each in self._each:
+            each.see(entry)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something that was asked for is not done."""
+        return any(each.is_busy for each in self._each)
+
+    async def follow(self) -> None:
+        """Do what is asked for, for ever; what is done to one program waits for nothing that is done to another."""
+        await asyncio.gather(*(each.follow() for each in self._each))
+
+    @property
+    def is_looping(self) -> bool:
+        """Whether a program is down because it exits again and again: nobody waits for a crash loop."""
+        return any(each.is_looping for each in self._each)
+
+    async def settled(self) -> bool:
+        """Return once everything that was asked for is done, crash loops aside; whether there was anything."""
+        return any([await each.settled() for each in self._each])
+
+    def missed(self) -> list[FaultMissed]:
+        """Once the plan is over: an entry for each of the runner's faults that never did anything."""
+        return [missed for each in self._each for missed in each.missed()]
+
+    async def give_way(self) -> None:
+        """Have the controller back before its faults are over: what users do cannot be done without it, as it serves webhooks."""
+        await self._each[0].give_way()
+
+
+class _OfProgram:
+    """What is done to one program of the subject."""
 
     def __init__(self, lives: Lives, bus: EventBus, faults: Sequence[AnyFault]) -> None:
         self._lives, self._bus, self._faults = lives, bus, faults
@@ -46,13 +85,15 @@ class ProcessFaults:
         """Entries of the trial, as they happen."""
         if isinstance(entry, FaultOpened | FaultClosed | FaultFired):
             fault = self._faults[entry.fault]
+            if not fault.happens_to(self._lives.name):
+                return
             if fault.refuses_connections and not isinstance(entry, FaultFired):
                 self._bus.activity.reachable(entry.at, yes=isinstance(entry, FaultClosed))
             elif isinstance(fault, Kill | KillAtCall | Restart | Pause) and not self._is_own(entry):
                 self._ask(entry)
             if isinstance(fault, ExternalFault) and isinstance(entry, FaultFired):
                 self._fired.add(entry.fault)
-        elif isinstance(entry, Exited):
+        elif isinstance(entry, Exited) and entry.program == self._lives.name:
             self.exits += 1
             self._ask(entry)
 
@@ -97,11 +138,15 @@ class ProcessFaults:
     def missed(self) -> list[FaultMissed]:
         """Once the plan is over: an entry for each of the runner's faults that never did anything."""
         now = time.monotonic()
-        late = [FaultIndex(i) for i, fault in enumerate(self._faults) if fault.executed_by == "runner" and i not in self._fired]
+        late = [FaultIndex(i) for i, fault in enumerate(self._faults) if self._is_mine(fault) and i not in self._fired]
         return [FaultMissed(at=now, fault=i, why=_missed(self._faults[i])) for i in late]
 
+    def _is_mine(self, fault: AnyFault) -> bool:
+        """Whether it is the runner's and is told of here: what all programs meet, the controller's lives tell of."""
+        return fault.executed_by == "runner" and fault.program == self._lives.name
+
     async def give_way(self) -> None:
-        """Have the controller back before its faults are over: what users do cannot be done without it, as it serves webhooks."""
+        """Have the program back before its faults are over."""
         for index in sorted(self._keep_down):
             await self._begin(index)
         await self._continue()
@@ -125,9 +170,9 @@ class ProcessFaults:
         if self._lives.running is None:
             return
         await self._lives.stop(gently=gently)
-        self._tell(Stopped(at=time.monotonic(), life=self._lives.number, fault=index))
+        self._tell(Stopped(at=time.monotonic(), life=self._lives.number, program=self._lives.name, fault=index))
         if isinstance(fault, Restart):
-            self._fire(index, f"the controller was {'stopped' if gently else 'killed'}")
+            self._fire(index, f"{self._called} was {'stopped' if gently else 'killed'}")
         self._keep_down.add(index)
         if not stays_down:
             await self._begin(index)
@@ -150,14 +195,18 @@ class ProcessFaults:
         if controller := self._lives.running:
             await controller.send_signal(signal.SIGSTOP)
             self._is_paused = True
-            self._tell(Stopped(at=time.monotonic(), life=self._lives.number, paused=True, fault=index))
-            self._fire(index, "the controller's process was stopped")
+            self._tell(Stopped(at=time.monotonic(), life=self._lives.number, program=self._lives.name, paused=True, fault=index))
+            self._fire(index, f"the process of {self._called} was stopped")
 
     async def _continue(self) -> None:
         if self._is_paused and (controller := self._lives.running):
             self._is_paused = False
             await controller.send_signal(signal.SIGCONT)
-            self._tell(Continued(at=time.monotonic(), life=self._lives.number))
+            self._tell(Continued(at=time.monotonic(), life=self._lives.number, program=self._lives.name))
+
+    @property
+    def _called(self) -> str:
+        return self._lives.name or "the controller"
 
     def _fire(self, index: FaultIndex, on: str) -> None:
         if index not in self._fired:

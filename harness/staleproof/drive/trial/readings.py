@@ -10,8 +10,8 @@ from staleproof.drive.trial.event_bus import EventBus
 
 
 class Readings:
-    """The readings of one trial: those that the runner asks for, and those that `follow`, a task, makes in between: once a life of
-    the controller answers, and every second while a fault is open."""
+    """The readings of one trial, which are of the controller itself: those that the runner asks for, and those that `follow`, a
+    task, makes in between: once a life of the controller answers, and every second while a fault is open."""
 
     def __init__(self, source: Endpoint | None, bus: EventBus) -> None:
         self._source, self._bus = source, bus
@@ -23,11 +23,11 @@ class Readings:
     def see(self, entry: Entry) -> None:
         """Entries of the trial, as they happen."""
         match entry:
-            case Started():
+            case Started(program=""):
                 self._runs = self._is_unread = True
-            case Continued():
+            case Continued(program=""):
                 self._runs = True
-            case Stopped() | Exited():
+            case Stopped(program="") | Exited(program=""):
                 self._runs = False
             case FaultOpened():
                 self._open.add(entry.fault)

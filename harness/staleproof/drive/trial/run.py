@@ -135,11 +135,13 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
         primaries=tuple(f"{resource}/{name}" for resource, name in primaries),
         environment=environment.description,
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+        programs=tuple(each.name for each in environment.further),
     )
     recorder = Recorder(spec.folder / "history.jsonl", header, spec.references, began=time.monotonic(), scope=scope)
     resources = list(dict.fromkeys(resource for resource, _ in primaries))
     bus.recorder = recorder
-    environment.lives.harmed_by = spec.title if plan.faults else environment.lives.harmed_by
+    for program in environment.programs:
+        program.harmed_by = spec.title if plan.faults else program.harmed_by
     logged = logs.sizes(environment.logs)
     try:
         await _Run(_aimed(spec, primaries, there), environment, recorder, resources, there, given).run()
@@ -149,7 +151,7 @@ async def run_trial(spec: TrialSpec, environment: Environment) -> History:
     finally:
         bus.recorder = None
         history = recorder.finish()
-        logs.copy_since(logged, spec.folder, environment.lives.secrets)
+        logs.copy_since(logged, spec.folder, environment.secrets)
         if not bus.dead:
             await environment.proxy.install((), there.namespace)
             await clean_up(environment, scope, resources)
@@ -204,7 +206,7 @@ class _Run:
         self._spec, self._environment, self._recorder, self._primaries = spec, environment, recorder, primaries
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
         self._where, self._settle = where, spec.plan.settle
-        self._process_faults = ProcessFaults(environment.lives, environment.bus, spec.plan.faults)
+        self._process_faults = ProcessFaults(environment.programs, environment.bus, spec.plan.faults)
         self._external_faults = ExternalFaults(environment.external, environment.bus, spec.plan.faults)
         may_lack_children = bool(spec.plan.faults) or spec.role == "slept"  # those that a step is about may never come
         child_seconds = 0.0 if may_lack_children else self._settle.limit_seconds
@@ -235,9 +237,10 @@ class _Run:
             begins_seconds=self._settle.begins_seconds,
         )
         self._environment.external.prefer(self._primaries)
-        if self._environment.lives.running is None:
-            await self._environment.lives.revive()  # it exits again and again, and this trial will show it
-        bus.take(self._environment.lives.started(self._recorder.began))
+        for program in self._environment.programs:
+            if program.running is None:
+                await program.revive()  # it exits again and again, and this trial will show it
+            bus.take(program.started(self._recorder.began))
         for flaw in bus.flaws:
             self._recorder.take(flaw)
         bus.flaws = [flaw for flaw in bus.flaws if flaw.where == "watch"]  # a watch that goes on spoils every trial

@@ -13,7 +13,7 @@ def steps(plan: Plan) -> tuple[str, ...]:
 
 def faults(plan: Plan) -> tuple[str, ...]:
     """What happens to the controller meanwhile, and when."""
-    return tuple(f"{fault.phrase} ({fault.tag}, {_when(fault)})" for fault in plan.faults)
+    return tuple(f"{fault.whose}{fault.phrase} ({fault.tag}, {_when(fault)})" for fault in plan.faults)
 
 
 def _when(fault: AnyFault) -> str:

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from staleproof.checks.programs import seen_by
 from staleproof.checks.story.narrative import Story
-from staleproof.checks.trial import Trial, with_references
+from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Answered, Asked, Listed, StepBegan
 from staleproof.core.history.history import History
 from staleproof.core.history.history import Request as Asking
+from staleproof.core.history.programs import programs_of
 from staleproof.core.history.request import WRITES
+from staleproof.core.plan.plan import MAIN
 from staleproof.report.timeline.clock import at, end
 from staleproof.report.timeline.document import Band, LifeSpan, Request, Step, Tale, Timeline, Witness
 from staleproof.report.timeline.events import events
@@ -17,7 +20,7 @@ from staleproof.report.timeline.lanes import lanes, makers
 
 def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
     """Of one trial. `stories`: those of its findings, the worst first."""
-    trial = with_references(history)
+    trial = seen_by(history, _shown(history, stories))
     plan = trial.plan
     return Timeline(
         title=plan.title or plan.scenario,
@@ -34,6 +37,15 @@ def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
         events=tuple(events(trial)),
         tales=tuple(_tale(trial, story) for story in stories),
     )
+
+
+def _shown(history: History, stories: Sequence[Story]) -> str:
+    """Which of several programs it shows: the one that the worst finding is told of, or else the first to which anything was to
+    happen; empty if there is only one."""
+    programs = programs_of(history)
+    told = [story.program for story in stories if story.program]
+    planned = [fault.program or MAIN for fault in history.header.plan.faults if not fault.shared]
+    return next(each for each in (*told, *planned, *programs) if each in programs) if programs else ""
 
 
 def _lives(trial: Trial) -> Iterator[LifeSpan]:

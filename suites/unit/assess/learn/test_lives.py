@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from staleproof.assess.learn.lives import IN_VAIN, died_between, doubted, left_like_that, set_aside, stopped
 from staleproof.checks.verdict import Finding, Outcome, Verdict
@@ -20,6 +21,7 @@ LOST = ("leader election lost",)
         (trial().adds(Probed, works=True, waited=0.1), ""),
         (trial().adds(Probed, works=False, waited=10.0), "it did nothing any more"),
         (trial().adds(Exited, life=1, code=2), "its process exited by itself"),
+        (trial().adds(Exited, life=1, code=2, program="poller"), "the process of poller exited by itself"),
         (trial().adds(Exited, life=1, code=2, log=LOST), ""),
     ],
 )
@@ -33,6 +35,8 @@ def test_who_died_between_two_trials_is_named_with_the_trial_before() -> None:
     assert died_between(("trial 001 (x)", exited)) == words
     assert died_between(("trial 001 (x)", Exited(at=1.0, life=1, code=1, log=LOST))) == ""
     assert died_between(None) == ""
+    of_poller = structs.replace(exited, program="poller")
+    assert died_between(("trial 001 (x)", of_poller)) == words.replace("its process", "the process of poller")
     assert died_between(("", exited)) == "", "nothing had been done to it"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,7 @@ from staleproof.core.fault import (
     PastSnapshot,
     Place,
     Refuse,
+    RefuseWatchList,
     Reject,
     Seat,
     SeverStream,
@@ -544,3 +546,35 @@ def test_of_a_fault_that_has_fired_the_history_tells_no_more_than_that_it_closed
         FaultClosed(at=5.0, fault=FIRST.number)
     ]
     assert schedule.is_over
+
+
+def of_poller(line: str) -> Any:  # noqa: ANN401  # an ApiRequest
+    return request(line).of_program("poller")
+
+
+def test_a_fault_of_one_program_leaves_the_others_alone() -> None:
+    schedule = opened(HoldStream(resource="pods", program="poller"), Reject(resource="pods", verb="create"))
+    held, free = schedule.seat(of_poller(f"GET {PODS}?watch=1")), schedule.seat(request(f"GET {PODS}?watch=1"))
+    assert (held.ordinal, free.ordinal) == (1, 1), "each counts its own streams"
+    assert asks(schedule, held)(ADDED, 1) == (HOLD, FIRST)
+    assert asks(schedule, free)(ADDED, 1) == (PASS, None)
+    assert schedule.on_request(of_poller(CREATE)) == (PASS, None)
+    assert schedule.on_request(request(CREATE))[1] == SECOND
+    rejects = opened(Reject(resource="pods", verb="create"))
+    assert (rejects.leaves_alone(of_poller(CREATE)), rejects.leaves_alone(request(CREATE))) == (True, False)
+
+
+def test_the_writes_of_another_program_do_not_trigger_it() -> None:
+    hide = HideOwnWrite(resource="pods", program="poller", write=OwnWrite("create"))
+    schedule = opened(hide)
+    assert told(schedule.triggered_by(request(CREATE), 1.0)) == []
+    assert told(schedule.triggered_by(of_poller(CREATE), 2.0)) == ["+0"]
+
+
+def test_what_the_api_server_does_happens_to_all_programs() -> None:
+    schedule = opened(RefuseWatchList())
+    watch_list = f"GET {PODS}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true"
+    assert [schedule.on_request(each)[1] for each in (request(watch_list), of_poller(watch_list))] == [FIRST, FIRST]
+    assert [str(each) for each in RefuseWatchList(program="poller").misfits()] == [
+        "program is poller, and this happens to all programs alike; leave it out"
+    ]

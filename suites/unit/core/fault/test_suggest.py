@@ -43,7 +43,7 @@ def test_which_fault_was_meant(fault: object, problem: str) -> None:
         (
             "Hold",
             {"by_seconds": 2},
-            "there is no field 'by_seconds'; there are holds, name, namespace, release, resource, stream, window",
+            "there is no field 'by_seconds'; there are holds, name, namespace, program, release, resource, stream, window",
         ),
         ("Hold", {"Namespace": "x"}, "there is no field 'Namespace'; did you mean 'namespace'?"),
         ("Delay", {"by_seconds": 2}, "there is no field 'by_seconds'; did you mean 'bySeconds'?"),

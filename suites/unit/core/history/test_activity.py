@@ -420,11 +420,11 @@ def test_what_a_life_was_shown_before_any_trial_makes_no_watch_a_late_one() -> N
 def test_a_new_life_watches_again_once_it_watches_what_the_one_before_watched_by_itself() -> None:
     activity = after(opened(1), opened(1, resource="widgets", stream=2))
     activity.restarted()
-    assert not activity.watches_again
+    assert not activity.watches_again()
     activity.see(opened(2, stream=3))
-    assert not activity.watches_again
+    assert not activity.watches_again()
     activity.see(opened(2, resource="widgets", stream=4))
-    assert activity.watches_again
+    assert activity.watches_again()
 
 
 def test_what_any_life_watched_by_itself_the_controller_watches() -> None:
@@ -464,3 +464,43 @@ def test_a_commit_elsewhere_may_be_heard_of_before_the_answer_that_makes_it_the_
         activity.see(entry)
     assert activity.idle_since(1.6) == 1.5
     assert activity.done == {write_kind(asks)}
+
+
+def poller(entry: Entry) -> Entry:
+    """The same of a further program."""
+    return structs.replace(entry, client="poller") if hasattr(entry, "client") else structs.replace(entry, program="poller")
+
+
+def test_of_two_programs_each_has_watches_and_lives_of_its_own() -> None:
+    activity = Activity(NS, programs=frozenset({"poller"}))
+    for entry in (opened(1.0, stream=1), poller(opened(1.5, stream=2))):
+        activity.see(entry)
+    activity.dies("poller")
+    activity.died(2.0, "poller")
+    assert list(activity.streams) == [1]
+    assert (activity.has_streams(), activity.has_streams("poller")) == (True, False)
+    activity.born(3.0, "poller")
+    assert activity.is_starting
+    activity.see(opened(4.0, stream=3))
+    assert activity.idle_since(5.0) is None, "the controller's watch is not the poller's"
+    activity.see(poller(opened(6.0, stream=4)))
+    assert (activity.is_starting, activity.idle_since(7.0)) == (False, 6.0)
+    assert (activity.watches_again(), activity.watches_again("poller")) == (True, True)
+
+
+def test_a_watch_of_one_program_does_not_stand_for_that_of_another() -> None:
+    activity = Activity(NS, programs=frozenset({"poller"}))
+    for entry in (opened(1.0, stream=1), poller(opened(1.0, stream=2)), closed(2.0, "reset", stream=2)):
+        activity.see(entry)
+    assert activity.idle_since(3.0) is None
+    activity.see(poller(opened(3.5, stream=3)))
+    assert activity.idle_since(4.0) == 3.5
+
+
+def test_a_program_that_exits_takes_none_of_the_others_requests_along() -> None:
+    activity = Activity(NS, programs=frozenset({"poller"}))
+    for entry in (asked(1.0), poller(Exited(at=2.0, life=1, code=1))):
+        activity.see(entry)
+    assert activity.idle_since(3.0) is None
+    activity.see(answered(4.0, 1))
+    assert activity.idle_since(5.0) == 4.0

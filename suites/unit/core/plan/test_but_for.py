@@ -82,6 +82,14 @@ def restart(at: int) -> AnyFault:
 WINDOW = Window(2, 3)
 CASES: dict[str, tuple[tuple[AnyFault, ...], tuple[tuple[Step, ...], tuple[AnyFault, ...]]]] = {
     "a restart": ((Restart(window=WINDOW),), lull(2, restart(2))),
+    "a restart of one of two programs": (
+        (Restart(program="poller", window=WINDOW), Restart(window=WINDOW)),
+        lull(2, Restart(gently=True, program="poller", window=Window(2)), restart(2)),
+    ),
+    "a 410 for one of two programs": (
+        (Expire(resource="pods", program="poller", window=WINDOW),),
+        lull(2, Expire(resource="pods", program="poller", window=Window(2))),
+    ),
     "a restart on the past": ((PastSnapshot(as_of_step=1, window=WINDOW), Restart(window=WINDOW)), lull(2, restart(2))),
     "a process that is kept down": ((Restart(stays_down=True, window=WINDOW),), lull(3, restart(3))),
     "a kill at a write": ((Kill(resource="pods", window=WINDOW),), lull(3, restart(3))),

@@ -25,6 +25,7 @@ from staleproof.core.fault import (
 from staleproof.core.plan.manifest import Manifest, Target
 from staleproof.core.plan.plan import (
     API_VERSION,
+    FurtherProgram,
     Plan,
     PlanError,
     Settle,
@@ -34,6 +35,7 @@ from staleproof.core.plan.plan import (
     encode,
     fault_problems,
     masked,
+    program_problems,
 )
 from staleproof.core.plan.step import (
     Apply,
@@ -81,6 +83,7 @@ def tuples(elements: st.SearchStrategy[T], *, least: int = 0) -> st.SearchStrate
     return st.lists(elements, min_size=least, max_size=3).map(tuple)
 
 
+PROGRAM = anything(FurtherProgram, command=tuples(TEXT, least=1), name=st.sampled_from(["poller", "web-hooks.2"]))
 PLAN = st.builds(
     lambda faults, **fields: Plan(faults=faults[0], contract=faults[1], **fields),
     st.tuples(tuples(FAULT), st.just("legal")) | st.tuples(tuples(FAULT | HOSTILE), st.just("hostile")),
@@ -92,7 +95,8 @@ PLAN = st.builds(
     steps=st.lists(STEP, min_size=STEPS, max_size=STEPS + 1).map(tuple),
     settle=anything(Settle),
     fresh=st.booleans(),
-    controller=st.none() | anything(Subject),
+    controller=st.none()
+    | anything(Subject, also=tuples(PROGRAM), image=st.just("")).filter(lambda each: not program_problems(each)),
 )
 SMALL = Plan(scenario="own-writes", steps=(Rest(seconds=1.0),))
 
@@ -105,7 +109,7 @@ def test_round_trip(plan: Plan) -> None:
 @given(PLAN)
 def test_a_plan_without_secrets_and_variables_is_written_as_it_is(plan: Plan) -> None:
     if plan.controller is not None:
-        plan = msgspec.structs.replace(plan, controller=msgspec.structs.replace(plan.controller, env={}))
+        plan = msgspec.structs.replace(plan, controller=msgspec.structs.replace(plan.controller, env={}, also=()))
     assert masked(plan) == plan
 
 
@@ -330,3 +334,48 @@ def test_no_secret_is_written_and_what_is_written_can_be_run(plan: Plan) -> None
 def test_a_trial_and_its_references_have_the_same_placeholders(plan: Plan) -> None:
     without = msgspec.structs.replace(plan, manifests=(), before=())
     assert masked(plan).reference.steps == masked(plan.reference).steps == masked(without).reference.steps
+
+
+POLLER = FurtherProgram(command=("./bin/poller",), env={"PASSWORD": "long enough"})
+
+
+@pytest.mark.parametrize(
+    ("also", "image", "told"),
+    [
+        ((POLLER, FurtherProgram(name="poller", command=("./other",))), "", ["'poller' is there twice; each program needs a name"]),
+        ((FurtherProgram(name="controller", command=("p",)),), "", ["'controller' is what the controller itself is called"]),
+        ((FurtherProgram(name="a b", command=("p",)),), "", ["'a b' cannot be a name; it takes letters, digits"]),
+        ((FurtherProgram(command=("/usr/bin/proxy",)),), "", ["'proxy' cannot be a name: it would be that of another log"]),
+        ((POLLER,), "example.com/acme", ["a controller that is an image cannot have further programs yet"]),
+        ((POLLER, FurtherProgram(name="other", command=("./bin/poller",))), "", []),
+    ],
+)
+def test_what_is_wrong_with_further_programs(also: tuple[FurtherProgram, ...], image: str, told: list[str]) -> None:
+    subject = Subject(("./m",) if not image else (), image, also=also)
+    found = program_problems(subject)
+    assert len(found) == len(told)
+    assert all(f"also: {words}" in each for words, each in zip(told, found, strict=True))
+    plan = msgspec.structs.replace(SMALL, controller=subject)
+    assert contradictions(plan) == [f"controller: {each}" for each in found]
+
+
+def test_a_fault_that_happens_to_no_program_of_the_subject_is_refused() -> None:
+    fault = HoldStream(resource="pods", program="poler")
+    plan = msgspec.structs.replace(SMALL, faults=(fault,), controller=Subject(("./m",), also=(POLLER,)))
+    assert contradictions(plan) == ["fault 1 (Hold): there is no program 'poler'; the subject has poller"]
+    alone = msgspec.structs.replace(plan, controller=Subject(("./m",)))
+    assert contradictions(alone) == ["fault 1 (Hold): there is no program 'poler'; the subject has no further programs (also)"]
+
+
+def test_variables_of_further_programs_are_written_by_name_only() -> None:
+    plan = msgspec.structs.replace(SMALL, controller=Subject(("./m",), also=(POLLER,)))
+    assert b"long enough" not in encode(plan)
+    written = decode(encode(plan)).controller
+    assert written is not None
+    assert written.also[0].env == {"PASSWORD": "$PASSWORD"}
+
+
+def test_a_further_program_has_the_controllers_rights_and_nothing_else_of_it() -> None:
+    subject = Subject(("./m",), arguments=("-v",), env={"A": "1"}, service_account="ns/manager", also=(POLLER,))
+    assert subject.programs == ("poller",)
+    assert subject.further("poller") == Subject(("./bin/poller",), env=POLLER.env, service_account="ns/manager")

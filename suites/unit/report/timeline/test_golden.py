@@ -142,3 +142,11 @@ def test_each_life_begins_where_the_process_did() -> None:
     assert len(drawn.lives) == 8
     assert all(first.until == second.since for first, second in zip(drawn.lives, drawn.lives[1:], strict=False))
     assert {"killed", "exited"} & {event.kind for event in drawn.events}
+
+
+def test_of_several_programs_the_one_is_drawn_that_was_held_back() -> None:
+    history, drawn = read(HISTORIES / "mutants" / "overwriting_poller.jsonl.gz")
+    assert drawn.replicas == ("poller",)
+    told = timeline(history, stories(judge(history), history))
+    assert {tale.requirement for tale in told.tales} == {"no-lost-update"}
+    assert any(revision.by == "controller" for lane in told.lanes for each in lane.objects for revision in each.revisions)

@@ -83,7 +83,7 @@ def merged(reports: Sequence[Report]) -> tuple[Report, dict[str, Kept]]:
 
 def _check(reports: Sequence[Report]) -> None:
     if len(reports) < 2:
-        raise MergeError("name two runs or more")
+        raise MergeError("one run is nothing to merge: name two runs or more, the folders of the parts")
     for name, of in _SAME.items():
         said = {number: of(each) for number, each in enumerate(reports)}
         told = [number for number, each in said.items() if each or reports[number].trials]  # one without a trial may not know

@@ -43,7 +43,7 @@ def read(path: Path) -> dict[str, Given]:
     """What a file says, by the name of the option. UsageError when it cannot be read, or says what no option is."""
     import yaml  # as above
 
-    shown = str(_near(path))
+    shown = str(near(path))
     try:
         raw = yaml.safe_load(path.read_bytes())
     except OSError as err:
@@ -144,7 +144,7 @@ def _options(raw: object, folder: Path, shown: str) -> dict[str, Given]:
         if key in BY_KEY:
             option, texts = BY_KEY[key], _texts(BY_KEY[key], value)
             if option.is_path:  # relative to the folder of the file
-                texts = tuple(str(_near(folder / text)) if text else text for text in texts)
+                texts = tuple(str(near(folder / text)) if text else text for text in texts)
             found[option.name] = Given(texts, f"{shown}: {key}", shown)
     return found
 
@@ -180,7 +180,7 @@ def _text(option: Option, value: object) -> str:
     raise ValueError(f"{option.key}: expected {expected}, found {'nothing' if value is None else repr(value)}")
 
 
-def _near(path: Path) -> Path:
+def near(path: Path) -> Path:
     """The path as one would write it in the working directory, if it is below that."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from staleproof.assess.store.pages import run_page
+from staleproof.assess.store.pages import run_page, trial_page
 from staleproof.assess.store.reports import read_report
 from staleproof.report.html.page import render
 
 from ..bench import page as long_page
-from ..unit.judged import run_of
+from ..unit.judged import HISTORIES
 from ..unit.report.html import browser
 
 INTO = Path(__file__).parents[2] / "docs" / "report"
@@ -21,6 +21,7 @@ _DRAWN = "performance.getEntriesByName('timeline drawn').length"
 _SHOWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _FINDING = "document.querySelector('.finding')"
 _BESIDE = "[...document.querySelectorAll('.tools label')].find((each) => each.innerText.startsWith('beside')).control.click()"
+_BEHIND = f"[...{_FINDING}.querySelectorAll('h3')].find((each) => each.innerText.startsWith('How far behind'))"
 _OVER = "document.querySelector('#run')"
 
 
@@ -42,39 +43,28 @@ FOUND = (
     Shot(name="finding", since=_FINDING, height=1330),
     Shot(name="timeline", since=f"{_FINDING}.querySelector('.stage')", height=500),
     Shot(name="beside-dark", since=f"{_FINDING}.querySelector('.chart')", does=(_BESIDE,), height=760, dark=True),
+    Shot(name="behind", since=_BEHIND, height=560),
     Shot(name="over-the-run", since=_OVER, height=330),
     Shot(name="narrow", width=390, height=1100),
     Shot(name="narrow-timeline", width=390, height=800, since=f"{_FINDING}.querySelector('.chart')"),
     Shot(name="printed", width=1000, height=1300, printed=True),
 )
 CLEAN = (Shot(name="clean"),)
-MANY = (Shot(name="many"),)
 LONG = (Shot(name="long", height=620),)
-GUILTY = (
-    "naive",
-    "excess_deletes",
-    "gives_up",
-    "crash_loops",
-    "edge_triggered",
-    "forgetful",
-    "no_preconditions",
-    "hammers",
-    "sweeps_orphans",
-)
-"""Whose stored trials stand for a run with many findings."""
+OUTSIDE = (Shot(name="outside", since="document.querySelector('.chart')", height=700),)
+_OUTSIDE = "mutants/first_error_bucket.jsonl.gz"
+"""The stored trial of a controller that keeps something in an external system, which goes down."""
 
 
 @click.command()
 @click.argument("found", type=click.Path(path_type=Path, exists=True))
 @click.argument("clean", type=click.Path(path_type=Path, exists=True))
 def main(found: Path, clean: Path) -> None:
-    """Make the pictures of FOUND, the folder of a run with findings, of CLEAN, one of a run without, of stored trials of guilty
-    controllers, and of a long trial."""
+    """Make the pictures of FOUND, the folder of a run with findings, of CLEAN, one of a run without, of a stored trial with an
+    external system, and of a long one."""
     INTO.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="staleproof-screenshots-") as folder:
-        many = Path(folder)
-        stored = run_page(many, run_of(many, *(f"mutants/{name}" for name in GUILTY)))
-    pages = ((_rendered(found), FOUND), (_rendered(clean), CLEAN), (render(stored), MANY), (long_page.page(), LONG))
+    outside = trial_page(str(HISTORIES / _OUTSIDE), INTO)
+    pages = ((_rendered(found), FOUND), (_rendered(clean), CLEAN), (render(outside), OUTSIDE), (long_page.page(), LONG))
     for page, shots in pages:
         asyncio.run(_take(page, shots))
 

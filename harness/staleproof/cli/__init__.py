@@ -21,7 +21,7 @@ COMMANDS = {
     "map": ("operator_map:operator_map", "Show what each move of the samples makes and deletes"),
     "proxy": ("proxy:proxy", "Put a proxy in front of an API server and let any program drive its faults over HTTP"),
     "replay": ("run:replay", "Run PLAN again"),
-    "report": ("report:report_group", "Make of a run or a trial what is sent to others"),
+    "report": ("report:report_group", "Turn a run or a trial into what is sent to others"),
     "run": ("run:run", "Run PLANS, or the canonical plans for each sample"),
     "schema": (
         "schema:schema",

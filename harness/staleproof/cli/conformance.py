@@ -12,6 +12,7 @@ from staleproof.assess.run.rerun import rerun
 from staleproof.assess.store.artefacts import suite_digest
 from staleproof.assess.store.evidence import evidence
 from staleproof.assess.store.merging import merge as merge_folders
+from staleproof.assess.store.pages import PAGE
 from staleproof.assess.store.reports import REPORT, told, write_formats
 from staleproof.assess.store.run_folder import write_whole
 from staleproof.cli.option import settings_of, takes
@@ -30,35 +31,36 @@ CONFORMANCE = "conformance.yaml"
 _MOST = 3
 
 
-@click.command()
+@click.command(short_help="Join the runs of parts (shards).")
 @click.argument("runs", nargs=-1, required=True)
 @takes("report")
 def merge(runs: tuple[str, ...], **options: str) -> int:
-    """Make one run of RUNS, the folders of runs of parts of one list of plans (shards), as of one controller with the same options:
-    a new run folder with all their trials, and a report whose sums follow from these.
+    """Join RUNS, the folders of two runs or more, of parts (shards) of one list of plans: with one controller, the same options,
+    and different -k. Makes a new run folder with all their trials, and reports whose sums follow from these.
 
-    Exit code: that of a run.
+    Exit code: that of a run of all the parts.
     """
     folder, report = merge_folders(runs, ARTEFACTS)
     written = write_formats(folder, settings_of(options).report, told(folder, report))
     console = Console()
-    for path in (folder / REPORT, folder / CONFORMANCE, *written):
+    for path in (folder / PAGE, folder / REPORT, folder / CONFORMANCE, *written):
         console.print(str(path), highlight=False, markup=False, soft_wrap=True)
     console.print(f"{plural(len(runs), 'run')}: {sentence(report)}", highlight=False, markup=False, soft_wrap=True)
     return of_report(report)
 
 
-@click.command()
+@click.command(short_help="Check a conformance.yaml, and do its run again.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="The run folder with its histories; default: that of FILE.")
 @click.option("--rerun", "again", is_flag=True, help="Do the run again, by the command in FILE, here: read it first.")
 @click.option("--yes", is_flag=True, help="With --rerun: do not ask.")
 def verify(file: Path, folder: Path | None, *, again: bool, yes: bool) -> int:
-    """Check FILE, a conformance.yaml: whether its sums follow from its trials; whether the histories in the run folder are those
-    that it has the digests of, and show what it says when they are judged again; and, with --rerun, whether doing the run again
-    gives the same result of each requirement, and the same findings.
+    """Check FILE, a conformance.yaml. Do its sums follow from its trials? Are the histories in the run folder the ones whose
+    digests it has, and does judging them again give the same results? With --rerun: does another run give the same result for each
+    requirement, and the same findings? Counts and times may differ between two runs.
 
-    Exit code 0: it is right, as far as could be checked. 1: it is not. 4: it is no such report. 11: it could not be done again.
+    Exit code 0: it is right, as far as could be checked. 1: it is not. 4: it is no such report. 11: it could not be run
+    again.
     """
     document = _read(file)
     wrong = list(problems(document))
@@ -85,11 +87,12 @@ def verify(file: Path, folder: Path | None, *, again: bool, yes: bool) -> int:
     return FAILED if wrong else PASSED
 
 
-@click.command()
+@click.command(short_help="Several conformance.yaml side by side.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--output", type=click.Path(path_type=Path), help="The file to write; default: it is printed.")
 def matrix(files: tuple[Path, ...], output: Path | None) -> int:
-    """Show FILES, several conformance.yaml or folders of them, side by side as Markdown tables, a column for each."""
+    """Show FILES side by side as Markdown tables, a column for each. They are conformance.yaml of several controllers or versions,
+    or folders of them."""
     columns = [Column(_read(path), _link(path, output)) for path in _every(files)]
     data = matrix_of(columns)
     if output is None:

@@ -67,9 +67,10 @@ def demo() -> int:
                 _show(console, f"[bold]{name}[/] ({does})", result, crash)
             as_expected &= joined(result) is (Outcome.FAIL if guilty else Outcome.PASS)
     if not as_expected:
-        console.print("\n[bold red]This is not what should have happened.[/] Please report it, with the run folder.")
+        console.print("\n[bold red]This is not what should have happened.[/] Please report it, with the folder of the report.")
     took = time.monotonic() - began
-    console.print(f"{took:.1f} s in all. Histories, plans and reports are in the run folder.", highlight=False)
+    where = "The report is a page for a browser; histories and plans are in the same folder."
+    console.print(f"{took:.1f} s in all. {where}", highlight=False)
     return 0 if as_expected else EXIT_SURPRISE
 
 

@@ -27,10 +27,13 @@ _OUTPUT = click.option(
 
 @click.group(name="report")
 def report_group() -> None:
-    """Make of a run or a trial what is sent to others."""
+    """Turn a run or a trial into what is sent to others: a page, what CI shows, a report that others can check.
+
+    A run writes report.html, report.json and conformance.yaml by itself; all else is made of these, then or later.
+    """
 
 
-@report_group.command()
+@report_group.command(short_help="A finding as Markdown for an issue tracker.")
 @click.argument("trial")
 def issue(trial: str) -> int:
     """Print TRIAL, its folder, its name in the latest run or an exported one, as Markdown for the controller's issue tracker: what
@@ -43,7 +46,7 @@ def issue(trial: str) -> int:
     return 0
 
 
-@report_group.command()
+@report_group.command(short_help="One page for a browser, of a run or a trial.")
 @click.argument("what", metavar="RUN|TRIAL|EXPORT", default=LATEST)
 @click.option(
     "--output", type=click.Path(path_type=Path), help="The file to write; default: report.html of a run, else TRIAL.html."
@@ -54,7 +57,7 @@ def html(what: str, output: Path | None) -> int:
 
     It has what report.json and the histories have in them, names and fields of the samples too; contents of Secrets are left out.
     """
-    if is_run(what):
+    if is_run(what) or what == LATEST:
         folder = find_run(what)
         return _put(render(run_page(folder, read_report(folder))), output or folder / PAGE)
     page = trial_page(what, ARTEFACTS)
@@ -67,14 +70,14 @@ def _named(history: Path) -> str:
     return f"{exported.partition('.jsonl')[0]}.html"
 
 
-@report_group.command()
+@report_group.command(short_help="A trace for Perfetto.")
 @click.argument("what", metavar="RUN|TRIAL|EXPORT", default=LATEST)
 @_OUTPUT
 def trace(what: str, output: Path | None) -> int:
     """Write a trace for Perfetto of RUN, its folder (default: the latest), with each of its trials that has a finding; or of TRIAL,
     its folder, its name in the latest run, its history, or an exported one."""
     form = FORMATS["trace"]
-    if is_run(what):
+    if is_run(what) or what == LATEST:
         folder = find_run(what)
         return _put(form.make(told(folder, read_report(folder))), output or folder / form.file)
     path = find_history(what, ARTEFACTS)
@@ -111,7 +114,8 @@ for _name, _form in FORMATS.items():
     _command = _OUTPUT(_command)
     _command = click.argument("run", default=LATEST)(_command)
     _help = f"Write {_form.about}, to {_form.file}. RUN is the folder of a run; default: the latest."
-    report_group.command(name=_name, help=_help)(_command)
+    _short = f"{_form.about[0].upper()}{_form.about[1:].partition(':')[0]}."
+    report_group.command(name=_name, help=_help, short_help=_short)(_command)
 
 for _each in (merge, verify, matrix):
     report_group.add_command(_each)

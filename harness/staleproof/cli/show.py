@@ -93,7 +93,7 @@ def concluded(notes: "Notes", console: Console, *, in_words: bool = True, verbos
             if notes.report is not None and in_words:
                 _show_report(notes.report, notes, console, verbose=verbose)
         finally:
-            console.print(f"run folder: {notes.folder}", highlight=False, soft_wrap=True)
+            console.print(notes.place, highlight=False, markup=False, soft_wrap=True)
             if notes.report is not None and in_words:
                 console.print(sentence(notes.report), highlight=False, markup=False, soft_wrap=True)
 

@@ -43,7 +43,8 @@ class Kept:
 def merged(reports: Sequence[Report]) -> tuple[Report, dict[str, Kept]]:
     """The report of all, whatever their order, and where the files of each of its trials come from, by the trial's folder.
 
-    A trial that several reports have counts once. A plan that one run left out and another ran is not left out.
+    A trial that several reports have counts once. A plan that one run left out and another ran is not left out. A report without
+    a trial adds nothing but its shard.
 
     Raises:
         MergeError: there are fewer than two; or they are not about the same controller, suite and surroundings.
@@ -82,12 +83,13 @@ def merged(reports: Sequence[Report]) -> tuple[Report, dict[str, Kept]]:
 
 def _check(reports: Sequence[Report]) -> None:
     if len(reports) < 2:
-        raise MergeError("name two runs or more")
+        raise MergeError("one run is nothing to merge: name two runs or more, the folders of the parts")
     for name, of in _SAME.items():
-        said = [of(each) for each in reports]
-        other = next((number for number, each in enumerate(said) if each != said[0]), None)
+        said = {number: of(each) for number, each in enumerate(reports)}
+        told = [number for number, each in said.items() if each or reports[number].trials]  # one without a trial may not know
+        other = next((number for number in told if said[number] != said[told[0]]), None)
         if other is not None:
-            first, second = (f"{reports[number].run_id} has {str(said[number])[:_SHOWN]!r}" for number in (0, other))
+            first, second = (f"{reports[number].run_id} has {str(said[number])[:_SHOWN]!r}" for number in (told[0], other))
             raise MergeError(f"they differ in {name}: {first}, {second}; merge runs of one controller, with the same options")
 
 

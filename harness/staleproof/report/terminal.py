@@ -322,6 +322,8 @@ def lacking(report: Report) -> str:
     if found:
         option, _ = Counter(each.option for each in found).most_common(1)[0]
         return f"{some([each.slug for each in found], _MOST_NAMES)}; most of it would be reached by {option}"
+    if not (report.trials or report.left_out or report.partial):
+        return "no plan was run, because the controller gives those that were chosen no occasion"
     is_meant = any(not trial.hostile for trial in report.trials) or (report.left_out and not report.trials)
     is_bare = is_meant and worst(overall(report).items()) is Outcome.NOT_EXERCISED
     return "nothing that was done put a requirement to the test" if is_bare else ""

@@ -93,6 +93,7 @@ def test_runs_are_merged_into_the_artefact_folder(tmp_path: Path, monkeypatch: p
     assert done.return_value == 1, "one of them has a finding"
     made = tmp_path / ".staleproof" / "latest"
     assert {path.name for path in made.iterdir()} >= {"report.json", "conformance.yaml", "junit.xml", "trials", "shared"}
+    assert Path(done.output.splitlines()[0]).read_bytes().startswith(b"<!doctype html>"), "the first is the page"
     assert "2 runs: failed: no-duplicate-create" in done.output
     assert called("verify", made / "conformance.yaml").return_value == 0
 

@@ -107,8 +107,9 @@ def test_the_report_and_how_to_see_it_again(tmp_path: Path) -> None:
     assert (made.folder / "conformance.yaml").is_file()
     shown = out.getvalue()
     assert f"    again: staleproof replay {crash}\n" in shown
-    *_, folder, last = shown.splitlines()
-    assert folder == f"run folder: {made.folder}"
+    *_, place, last = shown.splitlines()
+    assert place == f"report: {made.folder / 'report.html'}"
+    assert (made.folder / "report.html").is_file()
     assert last.startswith("failed: no-duplicate-create violated; ")
 
 
@@ -126,8 +127,8 @@ def test_an_end_before_the_last_trial_loses_nothing(end: BaseException, tmp_path
     report = json.loads((made.folder / "report.json").read_bytes())
     assert report["partial"] is True
     assert [each["crash"] for each in report["trials"]] == [path.stem for path in (tmp_path / ".staleproof" / "crashes").iterdir()]
-    *_, folder, last = out.getvalue().splitlines()
-    assert folder == f"run folder: {made.folder}"
+    *_, place, last = out.getvalue().splitlines()
+    assert place == f"report: {made.folder / 'report.html'}"
     assert last.startswith("interrupted; failed: ")
 
 

@@ -86,11 +86,14 @@ def test_what_there_is_is_shown_before_anything_is_stopped(pytester: pytest.Pyte
             "*passed (1): settles",
             "*the controller is stopped",
             "staleproof: all that the run had started is stopped",
-            "run folder: *",
+            "report: .staleproof/runs/*/report.html (pytest -v prints it)",
             "staleproof: interrupted; nothing failed in what was finished: 1 of *",
         ]
     )
     assert done.stdout.str().count("passed (1): settles") == 1, "what was shown is not shown again"
+    place = next(line for line in done.stdout.lines if line.startswith("report: "))
+    assert len(place) <= 80
+    assert (pytester.path / place.split()[1]).is_file()
 
 
 @pytest.mark.parametrize("workers", [0, 2])

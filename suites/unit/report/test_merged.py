@@ -161,6 +161,34 @@ def test_runs_of_different_things_are_refused(change: dict[str, Any], told: str)
     assert str(refused.value).startswith(told)
 
 
+def empty(**said: Any) -> Report:  # noqa: ANN401  # fields of a report
+    """A run of a scenario for which the controller gives no plan an occasion."""
+    fields: dict[str, Any] = {"trials": (), "left_out": (), "wanted": (), "refused": {}, "run_id": "run external"}
+    return replace(PARTS[0], **fields | {"reproduce": "pytest -k external/", "deselected": TESTS} | said)
+
+
+@pytest.mark.parametrize("said", [{}, {"environment": {}}])
+def test_a_part_without_a_trial_changes_no_total(said: dict[str, Any]) -> None:
+    nothing = empty(**said)
+    document = conformance(nothing)
+    assert list(problems(document)) == []
+    assert (document.submittable, "there is no trial in it" in (document.not_submittable_because or ())) == (False, True)
+    made, _ = merged([nothing, *PARTS])
+    assert totals(made) == totals(WHOLE)
+    assert (made.shards[0].run_id, made.shards[0].trials) == ("run external", 0)
+    assert made.environment == WHOLE.environment
+
+
+def test_parts_without_a_trial_are_one_without_any() -> None:
+    made, _ = merged([empty(), empty(run_id="run inputs")])
+    assert (made.trials, list(problems(conformance(made)))) == ((), [])
+
+
+def test_a_part_without_a_trial_is_of_the_same_controller() -> None:
+    with pytest.raises(MergeError, match="they differ in controller"):
+        merged([PARTS[0], empty(environment=PARTS[0].environment | {"controller": "other"})])
+
+
 def test_one_run_is_none_to_merge() -> None:
     with pytest.raises(MergeError, match="two runs or more"):
         merged([runs.report()])

@@ -36,7 +36,7 @@ from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.crashes import keep_crash
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
 from staleproof.assess.store.pages import PAGE
-from staleproof.assess.store.reports import add_step_summary, told, write_formats
+from staleproof.assess.store.reports import REPORT, add_step_summary, told, write_formats
 from staleproof.assess.store.run_folder import PLAN
 from staleproof.assess.trial.result import Result, Run
 from staleproof.assess.trial.session import Session
@@ -53,6 +53,7 @@ from staleproof.report.baseline import Baseline, excused, in_words
 from staleproof.report.inert import all_inert, inert
 from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport
 from staleproof.settings import Settings
+from staleproof.settings_file import near
 from staleproof.version import needed
 
 _NOTES = "notes.jsonl"
@@ -70,7 +71,7 @@ class Note(msgspec.Struct, omit_defaults=True):
     what the controller asked for and may not do, since the note before. `wanted` are requirements that have to be exercised.
     `learning_seconds`: how long it took until it was known what the controller does without faults; `unlearnt`: the time was over
     before that. `stopped`: plans were not run, because the run was to stop. `deselected`: tests of the suite that were not to be
-    run.
+    run. `idle`: the controller gives a family of plans no occasion, so none was run.
 
     For those who watch: `doing`, what the worker does from now on; `ahead`, the plans of the run, with the seconds that each is
     expected to take; `over`, the plan that is over, and `took`, the seconds that it took with all that it was compared with.
@@ -90,6 +91,7 @@ class Note(msgspec.Struct, omit_defaults=True):
     unlearnt: bool = False
     stopped: bool = False
     deselected: tuple[str, ...] = ()
+    idle: bool = False
     doing: Doing | None = None
     ahead: dict[str, float] = {}
     over: str = ""
@@ -119,6 +121,7 @@ class Notes:
         unlearnt: the time was over before that.
         stopped: plans were not run, because the run was to stop.
         deselected: tests of the suite that were not to be run.
+        idle: a family of plans had none for this controller: a run without any trial has a report all the same.
         lines: what the end of the run says besides.
         report: of the run, once it is over and there is anything to report.
         known: what the run shows of its baseline, in words.
@@ -147,6 +150,7 @@ class Notes:
     unlearnt: bool = False
     stopped: bool = False
     deselected: set[str] = field(default_factory=set)
+    idle: bool = False
     lines: list[str] = field(default_factory=list)
     report: Report | None = None
     known: list[str] = field(default_factory=list)
@@ -163,7 +167,7 @@ class Notes:
         except OutOfTime:
             self.note(Note(unlearnt=True))
             raise
-        self.note(Note(learning_seconds=time.monotonic() - began))
+        self.note(Note(learning_seconds=time.monotonic() - began, environment=dict(session.run.environment)))
         return seen
 
     def trial(self, session: Session, plan: Plan, *, claim: str = "", shrinks: bool = False) -> Result:
@@ -203,6 +207,8 @@ class Notes:
         if came.left_out or came.ended or came.stopped:
             plans = tuple(left_out(each.plan, each.why) for each in came.left_out)
             self.note(Note(left_out=plans, ended=tuple(came.ended), stopped=bool(came.stopped)))
+        elif not came.results:
+            self.note(Note(idle=True))
 
     def add_error(self, error: BaseException, *, is_bug: bool = False) -> None:
         """Note whose fault an error is. `is_bug`: one that is not our own is staleproof's."""
@@ -256,9 +262,15 @@ class Notes:
 
     @property
     def told_in(self) -> Path:
-        """Where all of it can be read once the run is over; a page for people, if there is one."""
+        """Where all of it can be read once the run is over; a page for people, if there is one. As short as it can be named from
+        the working directory."""
         page = self.folder / PAGE
-        return page if page.is_file() else self.folder / "report.json"
+        return near(page if page.is_file() else self.folder / REPORT)
+
+    @property
+    def place(self) -> str:
+        """Where to look, in words: the report, or the folder of a run that has none."""
+        return f"report: {self.told_in}" if self.report is not None else f"run folder: {near(self.folder)}"
 
     @property
     def has_trouble(self) -> bool:
@@ -279,7 +291,8 @@ class Notes:
             shutil.rmtree(self.folder)
             return status or PASSED
         is_cut = status == INTERRUPTED and not self.has_trouble
-        if self.trials or self.left_out or self.unlearnt or is_due or is_cut:
+        is_idle = self.idle and not self.has_trouble
+        if self.trials or self.left_out or self.unlearnt or is_idle or is_due or is_cut:
             try:
                 self._conclude(partial=is_partial or status == INTERRUPTED or self.lost or self.stopped)
             except SetupError as err:
@@ -362,6 +375,7 @@ class Notes:
         self.unlearnt = self.unlearnt or note.unlearnt
         self.stopped = self.stopped or note.stopped
         self.deselected |= set(note.deselected)
+        self.idle = self.idle or note.idle
         self.refused += Counter(note.refused)
         if note.exit_code in self.problems:
             self.problems[note.exit_code].append(note.problem)

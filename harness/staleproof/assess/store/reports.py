@@ -13,6 +13,7 @@ from staleproof.report.baseline import Baseline
 from staleproof.report.formats import FORMATS
 from staleproof.report.formats.told import NOTHING, Told
 from staleproof.report.model import Report, TrialReport
+from staleproof.settings import ARTEFACTS
 
 REPORT = "report.json"
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -29,7 +30,11 @@ def find_run(text: str) -> Path:
     named = Path(text)
     folder = named.parent if named.name == REPORT else named
     if not is_run(text):
-        raise UsageError(f"there is no {REPORT} in {folder}: name the folder of a run (the latest is .staleproof/latest)")
+        latest = f"{ARTEFACTS}/latest"
+        if str(folder) == latest:
+            raise UsageError(f"there is no run here yet ({latest}): name the folder of one, or go to where it was started")
+        lacking = f"there is no {REPORT} in {folder}" if folder.is_dir() else f"there is no folder {folder}"
+        raise UsageError(f"{lacking}: name the folder of a run (the latest is {latest})")
     return folder
 
 

@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from staleproof.core.history.entry import CallEffect, ExternalChange, NotificationEffect
 from staleproof.core.plan.plan import API_VERSION, ApiVersion
 
 Means = Literal["frame", "list", "get", "answer"]
-LaneKind = Literal["resource", "external"]
-"""`external`: of a system outside the cluster; its objects are calls."""
 Maker = Literal["controller", "user"]
 """Whose write a revision is: the controller's under test, or anybody else's."""
 EventKind = Literal[
@@ -92,10 +91,9 @@ class Behind(_Struct, frozen=True, kw_only=True):
 
 
 class Lane(_Struct, frozen=True, kw_only=True):
-    """A resource, or a system outside the cluster. `primary`: the workload applies objects of it."""
+    """A resource. `primary`: the workload applies objects of it."""
 
     name: str
-    kind: LaneKind = "resource"
     primary: bool = False
     objects: tuple[Object, ...] = ()
     kept: tuple[Kept, ...] = ()
@@ -156,6 +154,121 @@ class Event(_Struct, frozen=True, kw_only=True):
     replica: int = 0
 
 
+class Call(_Struct, frozen=True, kw_only=True):
+    """A call of the controller to an external system. `changes`: it was there to change something, as its verb says. Resource,
+    namespace and name are those of the object of Kubernetes that it is about, empty where it does not say. Without `answered` no
+    answer was seen.
+
+    `rejected`: it was refused, by the system or by a fault, and not executed; `lost`: the controller cannot know whether it was
+    executed, and `executed` says what is known of that. `effect`: how a fault acted, and `fault` which one.
+    """
+
+    number: int
+    entry: int
+    at: float
+    answer: int | None = None
+    answered: float | None = None
+    verb: str
+    text: str
+    changes: bool = False
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    code: str = ""
+    rejected: bool = False
+    lost: bool = False
+    executed: bool | None = None
+    effect: CallEffect | None = None
+    fault: int | None = None
+
+
+class Notification(_Struct, frozen=True, kw_only=True):
+    """An external system told who listens; it reached the controller then, unless `effect` says how a fault acted."""
+
+    entry: int
+    at: float
+    channel: str
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    effect: NotificationEffect | None = None
+    fault: int | None = None
+
+
+class Drift(_Struct, frozen=True, kw_only=True):
+    """Another user changed something in an external system. `kind` and `external`: what it is there, and its name. `step`: which of
+    the workload did it; 0: none."""
+
+    entry: int
+    at: float
+    change: ExternalChange
+    kind: str
+    external: str
+    step: int = 0
+
+
+class Outage(_Struct, frozen=True, kw_only=True):
+    """An external system was down, or answered late by so many `seconds`. `entry`: where that began; `end`: where it ended."""
+
+    entry: int
+    since: float
+    end: int | None = None
+    until: float | None = None
+    state: Literal["down", "slow"]
+    seconds: float = 0.0
+
+
+class Seen(_Struct, frozen=True, kw_only=True):
+    """Something in an external system was otherwise than at the look before, which was at `after`: it happened between the two."""
+
+    entry: int
+    at: float
+    after: float
+    change: ExternalChange
+
+
+class Thing(_Struct, frozen=True, kw_only=True):
+    """Something that an external system held when it was looked at. Resource, namespace and name are those of the object of
+    Kubernetes that it belongs to, empty where that is not known."""
+
+    kind: str
+    external: str
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    seen: tuple[Seen, ...] = ()
+
+
+class System(_Struct, frozen=True, kw_only=True):
+    """An external system: what it was asked for, what it told, what others did there, and what it held."""
+
+    name: str
+    calls: tuple[Call, ...] = ()
+    notifications: tuple[Notification, ...] = ()
+    drifts: tuple[Drift, ...] = ()
+    outages: tuple[Outage, ...] = ()
+    things: tuple[Thing, ...] = ()
+
+
+class Reading(_Struct, frozen=True, array_like=True):
+    """A value that the controller's metrics had at some seconds."""
+
+    at: float
+    value: int
+
+
+class Series(_Struct, frozen=True, kw_only=True):
+    """What the controller's metrics said, reading by reading, of a resource, or of a queue by its name.
+
+    `informer`: so many revisions of the trial that were committed before the reading were newer than what its informer said to
+    have; `queue`: the depth of a queue.
+    """
+
+    what: Literal["informer", "queue"]
+    of: str
+    readings: tuple[Reading, ...]
+
+
 class Step(_Struct, frozen=True, kw_only=True):
     """A step of the workload."""
 
@@ -208,7 +321,7 @@ class Tale(_Struct, frozen=True, kw_only=True):
 
 class Timeline(_Struct, frozen=True, kw_only=True):
     """A trial as it can be drawn. `replicas`: the controller's clients, one for each; what belongs to a replica names its place.
-    `seconds`: when the last entry was."""
+    `seconds`: when the last entry was. `metrics`: empty where the controller's were not read."""
 
     api_version: ApiVersion = API_VERSION
     kind: Literal["Timeline"] = "Timeline"
@@ -223,6 +336,8 @@ class Timeline(_Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
     bands: tuple[Band, ...] = ()
     lanes: tuple[Lane, ...] = ()
+    systems: tuple[System, ...] = ()
+    metrics: tuple[Series, ...] = ()
     requests: tuple[Request, ...] = ()
     events: tuple[Event, ...] = ()
     tales: tuple[Tale, ...] = ()

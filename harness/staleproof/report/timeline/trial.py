@@ -16,6 +16,8 @@ from staleproof.report.timeline.clock import at, end
 from staleproof.report.timeline.document import Band, LifeSpan, Request, Step, Tale, Timeline, Witness
 from staleproof.report.timeline.events import events
 from staleproof.report.timeline.lanes import lanes, makers
+from staleproof.report.timeline.metrics import metrics
+from staleproof.report.timeline.systems import systems
 
 
 def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
@@ -33,6 +35,8 @@ def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
         steps=tuple(_steps(trial)),
         bands=tuple(_bands(trial)),
         lanes=tuple(lanes(trial)),
+        systems=tuple(systems(trial)),
+        metrics=tuple(metrics(trial)),
         requests=tuple(_requests(trial)),
         events=tuple(events(trial)),
         tales=tuple(_tale(trial, story) for story in stories),

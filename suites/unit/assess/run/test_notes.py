@@ -18,6 +18,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.report.baseline import Baseline, Known
 from staleproof.report.model import TrialReport, Word
+from staleproof.report.terminal import sentence
 from staleproof.settings import Settings
 
 from ...judged import result
@@ -79,6 +80,24 @@ def test_errors_count_when_tests_failed(errors: list[Exception], said: list[Word
     for error in errors:
         made.add_error(error)
     assert made.finish(FAILED) == expected
+
+
+def test_a_run_in_which_no_plan_had_an_occasion_leaves_a_report_that_says_so(tmp_path: Path) -> None:
+    made = notes(tmp_path)
+    made.leave_out(Came())
+    assert made.finish(OK) == EXIT_INCONCLUSIVE
+    assert json.loads((tmp_path / "report.json").read_bytes())["trials"] == []
+    assert "there is no trial in it" in (tmp_path / "conformance.yaml").read_text()
+    assert "no plan was run" in sentence(made.report or runs.report())
+    assert (tmp_path / "report.html").is_file()
+
+
+def test_a_run_that_could_not_begin_leaves_none(tmp_path: Path) -> None:
+    made = notes(tmp_path)
+    made.leave_out(Came())
+    made.add_error(SetupError("no control plane"))
+    assert made.finish(FAILED) == EXIT_ENVIRONMENT
+    assert not (tmp_path / "report.json").exists()
 
 
 CAUSE = "it creates pods on an old view of pods"

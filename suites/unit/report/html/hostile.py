@@ -1,12 +1,14 @@
 """A golden history in which a pod, the title and what a step says are called what somebody may call them who means harm."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
 
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
+from staleproof.core.history.entry import Called, CallId, Drifted, Entry, ExternalState, Held, Notified, Replied
 from staleproof.core.history.history import History, decode
 from staleproof.report.html.document import Page
 from staleproof.report.html.of_trial import page_of_trial
@@ -28,12 +30,22 @@ TEXTS = {
 
 
 def history(text: str) -> History:
-    """With this text for a name, for a reason, in the title, and as an annotation."""
+    """With this text for a name, for a reason, in the title, as an annotation, and for all that is in an external system."""
     spelt = json.dumps(text)[1:-1].encode()
     found = decode((HISTORIES / "naive-hidden-creates.jsonl").read_bytes().replace(NAME.encode(), spelt))
     plan = msgspec.structs.replace(found.header.plan, title=f"title {text}")
     header = msgspec.structs.replace(found.header, plan=plan, environment=found.header.environment | {"controller": text})
-    return replace(found, header=header)
+    *before, end = found.entries
+    return replace(found, header=header, entries=(*before, *_outside(text, end.at), end))
+
+
+def _outside(text: str, at: float) -> Iterator[Entry]:
+    """An external system, in which everything is called this."""
+    yield Called(at=at, call=CallId(1), system=text, verb="PUT", text=text)
+    yield Replied(at=at, call=CallId(1), system=text, outcome="fail", code=text, executed=False)
+    yield Notified(at=at, system=text, channel=text)
+    yield Drifted(at=at, system=text, change="created", kind=text, external=text)
+    yield ExternalState(at=at, system=text, objects=(Held(kind=text, external=text, digest="0"),))
 
 
 def page(text: str) -> Page:

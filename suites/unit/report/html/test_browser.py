@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.store.pages import run_page
+from staleproof.assess.store.pages import run_page, trial_page
 from staleproof.core.history.history import decode
 from staleproof.report.html.page import render
 
-from ...judged import run_of
+from ...judged import HISTORIES, run_of
 from . import browser
 from .hostile import TEXTS, page
 
@@ -120,6 +120,23 @@ async def test_the_table_has_the_entries_of_the_timeline(tab: browser.Tab) -> No
         assert len(rows) >= least
         assert not [row for row in rows if "pods" in row and text == "widgets"], "of a resource all, and of others none"
         assert not [row for row in rows if pod not in row and text == pod]
+
+
+async def test_an_external_system_has_a_lane_whose_entries_the_table_has(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_bytes(render(trial_page(str(HISTORIES / "mutants" / "first_error_bucket.jsonl.gz"), tmp_path)))
+    async with browser.opened(file, tmp_path / "profile") as tab:
+        await tab.until(DRAWN)
+        await tab.value(f"{EVERYTHING}, Object.assign({SEARCH}, {{value: 'store'}}).dispatchEvent(new Event('input'))")
+        await tab.until("document.querySelector('.virtual .rows .row')")
+        rows = await tab.value("[...document.querySelectorAll('.virtual .rows .row')].map((row) => row.lastChild.title)")
+        told = " ".join(rows)
+        for part in ("store went down", "store was up and in time again", "it never heard whether it was done", "refused 409"):
+            assert part in told
+        says = await tab.value("document.querySelector('.story li button').click(), document.querySelector('.says').innerText")
+        assert says == "720 ms store went down (line 1 of the story)"
+        assert tab.complaints() == []
+        assert tab.asked() == [file.as_uri()]
 
 
 async def test_zoom_and_kinds_change_what_is_drawn(tab: browser.Tab) -> None:

@@ -19,14 +19,15 @@ const DEEPEST = 50_000;
 const BELOW = 20; // pixels: there it says how long the gaps are that were cut
 const DRAWN = "timeline drawn"; // what a browser's own tools, and suites/bench, show
 const WAY_NAMES = { cut: "idle gaps cut", linear: "by the clock", order: "by order" };
-const BESIDE = new Set(["title", "step", "write", "truth", "shown"]);
+const OUTSIDE = new Set(["call", "look", "notice", "turn", "drift", "held"]);
+const BESIDE = new Set(["title", "step", "write", "truth", "shown", "call", "turn", "drift", "held"]);
 
 /** `{element, begin(), tell(line)}`. `reference`: a run without the faults, if there is one; `onWitness(line)` is called when an entry of
  * the story is chosen. */
 export function chart(timeline, { reference, onWitness = () => {} } = {}) {
   const all = marks(timeline);
   const others = reference ? marks(reference) : [];
-  const state = { way: "cut", hidden: new Set(["read"]), find: "", open: firstOpen(timeline, all), selected: null, transform: zoomIdentity, beside: false };
+  const state = { way: "cut", hidden: new Set(["read", "look"]), find: "", open: firstOpen(timeline, all), selected: null, transform: zoomIdentity, beside: false };
   const canvas = el("canvas", { tabindex: "0", role: "application", "aria-label": `Timeline of ${timeline.title}. Arrow keys go from entry to entry; the table below has the same entries.` });
   const head = axis();
   const pinned = el("div", { class: "pinned" }, canvas, head.element);
@@ -160,7 +161,7 @@ export function chart(timeline, { reference, onWitness = () => {} } = {}) {
   const nearest = (x, y) => view.panels.map((each) => each.nearest(x, y, view.zoomed)).find(Boolean);
   canvas.addEventListener("click", (event) => {
     const { x, row, mark } = pointed(event);
-    if (x < view.left && row?.kind === "lane") toggle(row.label);
+    if (x < view.left && (row?.kind === "lane" || row?.kind === "system")) toggle(row.label);
     else if (mark) choose(mark);
     else if (row?.kind === "fault" || row?.kind === "steps") choose(lasting(row, x));
   });
@@ -180,18 +181,18 @@ export function chart(timeline, { reference, onWitness = () => {} } = {}) {
   const way = el("select", { "aria-label": "axis", change: () => ((state.way = way.value), refresh(), deed()) }, WAYS.map((each) => el("option", { value: each }, WAY_NAMES[each])));
   const find = el("input", { type: "search", placeholder: "filter by name or resource", "aria-label": "filter by name or resource", input: () => ((state.find = find.value.trim().toLowerCase()), refresh()) });
   const button = (text, label, act) => el("button", { type: "button", title: label, "aria-label": text.length > 1 ? `${text}: ${label}` : label, click: act }, text);
-  const kinds = Object.entries(KINDS).map(([kind, name]) => {
+  const kinds = Object.entries(KINDS).filter(([kind]) => timeline.systems.length || !OUTSIDE.has(kind)).map(([kind, name]) => {
     const box = el("input", { type: "checkbox", checked: shows(kind), change: () => (box.checked ? state.hidden.delete(kind) : state.hidden.add(kind), refresh()) });
     return el("label", {}, box, name);
   });
   const beside = el("input", { type: "checkbox", change: () => ((state.beside = beside.checked), measure()) });
-  const lanes = timeline.lanes.map((lane) => button(lane.name, `show or hide the objects of ${lane.name}`, () => toggle(lane.name)));
+  const lanes = [...timeline.lanes, ...timeline.systems].map((lane) => button(lane.name, `show or hide the objects of ${lane.name}`, () => toggle(lane.name)));
   const tools = el("div", { class: "tools" },
     button("\u2212", "zoom out", () => by(1 / 1.5)), button("+", "zoom in", () => by(1.5)), button("whole trial", "show the whole trial", whole),
     timeline.tales.length ? button("the finding", "show what the story tells of", deed) : null, way, find,
     reference ? el("label", {}, beside, "beside a run without the faults") : null,
     el("details", {}, el("summary", {}, "what is shown"), el("div", { class: "kinds" }, kinds, lanes)));
-  const box = el("div", { class: "chart" }, tools, stage, leftOut, legend(), says,
+  const box = el("div", { class: "chart" }, tools, stage, leftOut, legend(timeline), says,
     el("details", { class: "entries", toggle: () => list.draw() }, el("summary", {}, `The same as a table: ${all.length.toLocaleString("en")} entries`), list.element));
 
   new ResizeObserver(() => view && view.width !== Math.max(LEAST_WIDTH, stage.clientWidth) && measure()).observe(stage);
@@ -229,7 +230,7 @@ function firstOpen(timeline, all) {
   const lanes = timeline.lanes.filter((lane) => told.has(lane.name) && lane.objects.length <= 30);
   let room = 12;
   const first = timeline.lanes.filter((lane) => (room -= lane.objects.length) >= 0);
-  return new Set((lanes.length ? lanes : first).map((lane) => lane.name));
+  return new Set([...(lanes.length ? lanes : first), ...timeline.systems.filter((system) => system.things.length <= 8)].map((lane) => lane.name));
 }
 
 /** From where to where the story goes, as places, with the faults that were open meanwhile, but for what would leave it less than a

@@ -4,11 +4,14 @@ const fill = (each, defaults) => {
   for (const key in defaults) each[key] ??= defaults[key];
   return each;
 };
-const TIMELINE = { lives: [], leaders: [], steps: [], bands: [], lanes: [], requests: [], events: [], tales: [] };
-const LANE = { kind: "resource", primary: false, objects: [], kept: [], behind: [] };
+const TIMELINE = { lives: [], leaders: [], steps: [], bands: [], lanes: [], systems: [], metrics: [], requests: [], events: [], tales: [] };
+const LANE = { primary: false, objects: [], kept: [], behind: [] };
 const OBJECT = { revisions: [], shown: [], stale: [] };
 const REVISION = { by: "user", request: 0, managers: [], deletes: false };
 const REQUEST = { answer: null, answered: null, code: 0, reason: "", changed: [] };
+const SYSTEM = { calls: [], notifications: [], drifts: [], outages: [], things: [] };
+const CALL = { answer: null, answered: null, changes: false, resource: "", name: "", code: "", rejected: false, lost: false, executed: null, effect: null, fault: null };
+const NOTIFICATION = { resource: "", name: "", effect: null, fault: null };
 const EVENT = { lane: "", says: "", fault: null };
 const TALE = { cause: "", also: [], heading: "", compared: "" };
 const ENDS = { until: null };
@@ -20,6 +23,7 @@ export function whole(timeline) {
   for (const each of timeline.bands) fill(each, { until: null, fired: false });
   for (const each of timeline.lives) fill(each, ENDS);
   for (const each of timeline.lanes) lane(each);
+  for (const each of timeline.systems) system(each);
   for (const each of timeline.requests) fill(each, REQUEST);
   for (const each of timeline.events) fill(each, EVENT);
   for (const each of timeline.tales) fill(each, TALE);
@@ -34,5 +38,17 @@ function lane(each) {
     for (const state of object.revisions) fill(state, REVISION);
     for (const showing of object.shown) showing.gone ??= false;
     for (const stale of object.stale) stale.until ??= null;
+  }
+}
+
+/** What it holds has the fields that a panel asks objects for. */
+function system(each) {
+  fill(each, SYSTEM);
+  for (const call of each.calls) fill(call, CALL);
+  for (const told of each.notifications) fill(told, NOTIFICATION);
+  for (const outage of each.outages) fill(outage, { end: null, until: null, seconds: 0 });
+  for (const thing of each.things) {
+    fill(thing, { resource: "", namespace: "", seen: [] });
+    Object.assign(thing, { belongs: thing.name ?? "", name: `${thing.kind}/${thing.external}`, uid: `${each.name} ${thing.kind}/${thing.external}` });
   }
 }

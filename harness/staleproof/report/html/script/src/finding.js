@@ -69,7 +69,7 @@ export function drawn(each, timelines, onWitness) {
   const far = staleness(timeline);
   const parts = [heading, picture.element];
   if (each.comparison) parts.push(el("h3", {}, "What it did, and what it does without the faults"), compared(each.comparison, each.timeline));
-  if (far) parts.push(el("h3", {}, "How far behind it was kept"), far);
+  parts.push(el("h3", {}, "How far behind it was kept"), far);
   return { parts, begin: picture.begin, tell: picture.tell };
 }
 

@@ -47,6 +47,35 @@ export const GLYPHS = {
     else shape(pen, x, y, [[-4, -5], [5, 0], [-4, 5]]);
     if (of.kind !== "paused") pen.fill();
   },
+  call: (pen, colours, mark, x, y) => GLYPHS.write(pen, colours, { of: { ...mark.of, changed: mark.of.lost || mark.of.rejected ? [] : [mark.of.entry] } }, x, y),
+  look: (pen, colours, mark, x, y) => {
+    if (mark.of.lost) pen.setLineDash([2, 2]);
+    GLYPHS.read(pen, colours, mark, x, y);
+    pen.setLineDash([]);
+  },
+  notice: (pen, colours, { of }, x, y) => {
+    pen.strokeStyle = pen.fillStyle = colours.text;
+    if (of.effect === "lose") pen.setLineDash([2, 2]);
+    shape(pen, x, y, [[-5, -5], [5, 0], [-5, 5], [-2, 0]]);
+    pen.stroke();
+    pen.setLineDash([]);
+    if (of.effect === "lose") cross(pen, x, y, 6, colours.bad);
+  },
+  turn: (pen, colours, mark, x, y) => {
+    pen.strokeStyle = colours.hold;
+    line(pen, x, y - 12, x, y + 12, 2);
+  },
+  drift: (pen, colours, { of }, x, y) => {
+    pen.fillStyle = colours.bad;
+    shape(pen, x, y, [[0, -7], [7, 5], [-7, 5]]);
+    pen.fill();
+    if (of.change === "deleted") cross(pen, x, y, 8, colours.text);
+  },
+  held: (pen, colours, { of }, x, y) => {
+    if (of.change === "deleted") return cross(pen, x, y, 5, colours.text);
+    pen.strokeStyle = colours.text;
+    line(pen, x, y - 6, x, y + 6, 2);
+  },
   told: () => {},
   stream: (pen, colours, mark, x, y) => {
     pen.strokeStyle = colours.dim;

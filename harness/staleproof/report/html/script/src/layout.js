@@ -1,6 +1,6 @@
 // Which rows a timeline has, from top to bottom, and where each mark is.
 
-const HEIGHT = { title: 26, steps: 22, fault: 20, process: 22, writes: 26, reads: 18, lane: 34, object: 30 };
+const HEIGHT = { title: 26, steps: 22, fault: 20, process: 22, writes: 26, reads: 18, lane: 34, object: 30, system: 28, calls: 24, looks: 18, notices: 18, thing: 20 };
 
 /** `{rows, bottom, rowOf(mark)}`, from `top` on. `title`: a heading of its own, if any; `open`: names of lanes whose objects are shown;
  * `shows(kind)`; `wanted(object, lane)`. */
@@ -25,6 +25,16 @@ export function layout(timeline, { top, title, open, shows, wanted }) {
     const names = isOpen ? occurrences(lane) : null;
     if (isOpen) for (const object of objects) add("object", names.get(object.name) > 1 ? `${object.name} ${object.uid.slice(0, 4)}` : object.name, { lane, object });
   }
+  for (const system of timeline.systems) {
+    const things = system.things.filter((thing) => wanted(thing, system));
+    if (!things.length && !wanted({ name: "", uid: "" }, system)) continue;
+    const isOpen = open.has(system.name);
+    add("system", system.name, { system, short: system.name, count: things.length, isOpen });
+    if (shows("call")) add("calls", "its calls", { system });
+    if (shows("look")) add("looks", "its looks", { system });
+    if (shows("notice") && system.notifications.length) add("notices", "notifications", { system });
+    if (isOpen) for (const thing of things) add("thing", thing.name, { system, thing });
+  }
   return { rows, bottom: y, rowOf: finder(rows) };
 }
 
@@ -46,7 +56,15 @@ function finder(rows) {
   const bands = new Map(rows.filter((row) => row.kind === "fault").map((row) => [row.band.fault, row]));
   const lanes = new Map(rows.filter((row) => row.kind === "lane").map((row) => [row.label, row]));
   const objects = new Map(rows.filter((row) => row.kind === "object").map((row) => [row.object.uid, row]));
+  const things = new Map(rows.filter((row) => row.kind === "thing").map((row) => [row.thing.uid, row]));
+  const systems = new Map(rows.filter((row) => row.system && row.kind !== "thing").map((row) => [`${row.kind} ${row.system.name}`, row]));
   const of = {
+    call: (mark) => systems.get(`calls ${mark.lane}`),
+    look: (mark) => systems.get(`looks ${mark.lane}`),
+    notice: (mark) => systems.get(`notices ${mark.lane}`),
+    turn: (mark) => systems.get(`system ${mark.lane}`),
+    drift: (mark) => systems.get(`system ${mark.lane}`),
+    held: (mark) => things.get(mark.uid),
     step: () => one.get("steps"),
     fault: (mark) => bands.get(mark.of.fault),
     fired: (mark) => bands.get(mark.of.fault),

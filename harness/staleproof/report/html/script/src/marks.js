@@ -11,11 +11,19 @@ export const KINDS = {
   fired: "what faults did",
   process: "its process",
   stream: "streams, and other events",
+  call: "its calls to external systems",
+  look: "its looks there",
+  notice: "notifications",
+  turn: "when they were down or slow",
+  drift: "what other users did there",
+  held: "what was there when looked at",
 };
 const OF_EVENT = { killed: "process", paused: "process", continued: "process", exited: "process", started: "process", "fault fired": "fired" };
 const MEANS = { frame: "by a frame", list: "by a list", get: "by a GET", answer: "by the answer to its own write" };
 const READS = new Set(["get", "list", "watch"]);
 const DONE = { ADDED: "created", MODIFIED: "changed", DELETED: "deleted" };
+const EFFECTS = { delay: "answered late", reject: "refused", cut: "cut", "lose-answer": "its answer lost", stall: "never answered" };
+const OF_NOTICE = { lose: "it was lost", repeat: "it came twice", delay: "it came late" };
 const WORDS = {
   step: ({ of }) => `step ${of.number}: ${of.does}`,
   fault: ({ of }) => `fault ${of.fault + 1}, ${of.name}: ${of.says}${of.fired ? "" : " (it did nothing)"}`,
@@ -27,6 +35,12 @@ const WORDS = {
   process: ({ of }) => eventText(of),
   stream: ({ of }) => eventText(of),
   told: ({ of }) => of.says,
+  call: ({ of, lane }) => callText(of, lane),
+  look: ({ of, lane }) => callText(of, lane),
+  notice: ({ of, lane }) => `notification of ${lane} on ${of.channel}${about(of)}${of.effect ? `: ${OF_NOTICE[of.effect]}, by a fault` : ""}`,
+  turn: ({ of, lane, at }) => (at === of.until ? `${lane} was up and in time again` : of.state === "down" ? `${lane} went down` : `${lane} began to answer ${duration(of.seconds)} late`),
+  drift: ({ of, lane }) => `${of.kind}/${of.external} of ${lane} was ${of.change} by another user`,
+  held: ({ of, lane, object }) => `${object.name} of ${lane} was ${of.change} between ${duration(of.after)} and ${duration(of.at)}`,
 };
 
 /** An entry. `of` is what it stands for in the document; `witness` the number of the line of the story that tells of it. Its words are
@@ -56,6 +70,17 @@ export function marks(timeline) {
       for (const of of object.revisions) found.push(new Mark("truth", of.entry, of.at, null, lane.name, object, of));
       for (const of of object.shown) found.push(new Mark("shown", of.entry, of.at, null, lane.name, object, of));
     }
+  }
+  for (const system of timeline.systems) {
+    for (const of of system.calls) found.push(new Mark(of.changes ? "call" : "look", of.entry, of.at, of.answered, system.name, null, of));
+    for (const of of system.notifications) found.push(new Mark("notice", of.entry, of.at, null, system.name, null, of));
+    for (const of of system.outages) {
+      found.push(new Mark("turn", of.entry, of.since, null, system.name, null, of));
+      if (of.end !== null) found.push(new Mark("turn", of.end, of.until, null, system.name, null, of));
+    }
+    const things = new Map(system.things.map((thing) => [thing.name, thing]));
+    for (const of of system.drifts) found.push(new Mark("drift", of.entry, of.at, null, system.name, things.get(`${of.kind}/${of.external}`) ?? null, of));
+    for (const thing of system.things) for (const of of thing.seen) found.push(new Mark("held", of.entry, of.at, null, system.name, thing, of));
   }
   for (const of of timeline.requests) found.push(new Mark(READS.has(of.verb) ? "read" : "write", of.entry, of.at, of.answered, of.lane, null, of));
   for (const of of timeline.events) found.push(new Mark(OF_EVENT[of.kind] ?? "stream", of.entry, of.at, null, of.lane, null, of));
@@ -104,6 +129,21 @@ function outcome(request) {
   const past = request.past ? ", with a state of the past" : "";
   const changed = request.changed.length ? `, ${plural(request.changed.length, "revision")} committed` : "";
   return `answered ${code(request)} after ${duration(request.answered - request.at)}${past}${changed}`.replace("  ", " ");
+}
+
+const about = ({ resource, name }) => (name ? ` about ${resource}/${name}` : "");
+
+function callText(call, system) {
+  const what = call.text.startsWith(call.verb) ? call.text : `${call.verb} ${call.text}`; // a statement begins with its verb
+  return `${what}, to ${system}${about(call)}: ${callOutcome(call)}`;
+}
+
+function callOutcome(call) {
+  const by = call.effect === "reject" ? " by a fault" : call.effect ? ` (${EFFECTS[call.effect]}, by a fault)` : "";
+  if (call.rejected) return `refused ${call.code}`.trim() + by;
+  if (call.lost) return `it never heard whether it was done${call.executed === null ? "" : call.executed ? "; it was" : "; it was not"}${by}`;
+  if (call.answered === null) return "no answer was seen";
+  return `answered ${call.code}`.trim() + ` after ${duration(call.answered - call.at)}${by}`;
 }
 
 const code = (request) => (request.code ? `${request.code} ${request.reason}`.trim() : "");

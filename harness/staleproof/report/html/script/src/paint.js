@@ -34,12 +34,16 @@ export function paint(pen, view) {
   pen.rect(view.left, view.scroll, view.width - view.left, view.height);
   pen.clip();
   let leftOut = 0;
+  view.labels = [];
+  view.above = [];
   view.panels.forEach((panel, n) => {
     columns(pen, view, panel, sight);
     for (const row of rows[n]) ROWS[row.kind](pen, view, row, sight, panel);
     leftOut += marks(pen, view, rows[n], sight, panel);
   });
   gaps(pen, view, sight);
+  for (const each of view.labels) label(pen, view, each);
+  for (const [mark, x, y] of view.above) GLYPHS[mark.kind](pen, view.colours, mark, x, y);
   for (const panel of view.panels) for (const mark of panel.told) badge(pen, view, mark, panel.rowOf(mark));
   if (view.selected) for (const panel of view.panels) ring(pen, view, view.selected, panel);
   pen.restore();
@@ -71,28 +75,15 @@ function columns(pen, { zoomed, colours, width, left }, panel, sight) {
 const ROWS = {
   title: () => {},
   steps: (pen, view, row, sight) => {
-    pen.fillStyle = view.colours.dim;
     for (let i = Math.max(0, lower(row.places, sight.low) - 1), next; i < row.steps.length && row.places[i] <= sight.high; i = next) {
       next = Math.max(i + 1, lower(row.places, row.places[i] + sight.pixel)); // of several in one place the first
       const at = Math.max(view.zoomed(row.places[i]), view.left) + 4;
       const text = fitted(pen, `${row.steps[i].number} ${row.steps[i].does}`, (next < row.places.length ? view.zoomed(row.places[next]) : view.width) - at - 4);
-      if (text) pen.fillText(text, at, row.y + row.height / 2);
+      if (text) view.labels.push({ text, x: at, y: row.y + row.height / 2, ink: view.colours.dim, paper: view.colours.paper });
     }
   },
   fault: (pen, view, row) => {
-    const [from, to] = row.place.map(view.zoomed);
-    const [x, width] = clipped(view, from, Math.max(from + 2, to));
-    if (width <= 0) return;
-    pen.fillStyle = view.colours.hatched.hold;
-    pen.fillRect(x, row.y + 2, width, row.height - 4);
-    pen.strokeStyle = view.colours.hold;
-    pen.strokeRect(x, row.y + 2, width, row.height - 4);
-    const at = Math.max(from, view.left) + 14;
-    const text = fitted(pen, row.band.says, view.width - at - 4);
-    pen.fillStyle = view.colours.paper;
-    pen.fillRect(at - 2, row.y + 3, wide(pen, text) + 4, row.height - 6);
-    pen.fillStyle = view.colours.text;
-    pen.fillText(text, at, row.y + row.height / 2);
+    band(pen, view, row, row.place.map(view.zoomed), row.band.says);
   },
   process: (pen, view, row, sight, panel) => {
     for (const { place, life } of panel.lives) {
@@ -102,12 +93,21 @@ const ROWS = {
       pen.strokeStyle = view.colours.dim;
       pen.fillRect(x + 1, row.y + 4, width - 2, row.height - 8);
       pen.strokeRect(x + 1, row.y + 4, width - 2, row.height - 8);
-      pen.fillStyle = view.colours.dim;
-      pen.fillText(fitted(pen, `life ${life}`, width - 8), Math.max(x, view.left) + 5, row.y + row.height / 2);
+      const text = fitted(pen, `life ${life}`, width - 8);
+      if (text) view.labels.push({ text, x: Math.max(x, view.left) + 5, y: row.y + row.height / 2, ink: view.colours.dim, paper: view.colours.panel });
     }
   },
   writes: () => {},
   reads: () => {},
+  calls: () => {},
+  looks: () => {},
+  notices: () => {},
+  system: (pen, view, row) => {
+    pen.fillStyle = view.colours.panel;
+    pen.fillRect(view.left, row.y + 1, view.width - view.left, row.height - 1);
+    for (const { outage, place } of row.outages) band(pen, view, row, place.map(view.zoomed), outage.state === "down" ? "down" : `answers ${duration(outage.seconds)} late`);
+  },
+  thing: (pen, view, row, sight) => bars(pen, view, row.truth, sight, row.y + 6, 8, view.colours.truth, 0.55),
   lane: (pen, view, row, sight) => {
     pen.fillStyle = view.colours.panel;
     pen.fillRect(view.left, row.y + 1, view.width - view.left, row.height - 1);
@@ -124,6 +124,27 @@ const ROWS = {
     line(pen, view.left, row.y + 15, view.width, row.y + 15);
   },
 };
+
+/** What lasts, with what it is called, through a row. */
+function band(pen, view, row, [from, to], says) {
+  const [x, width] = clipped(view, from, Math.max(from + 2, to));
+  if (width <= 0) return;
+  pen.fillStyle = view.colours.hatched.hold;
+  pen.fillRect(x, row.y + 2, width, row.height - 4);
+  pen.strokeStyle = view.colours.hold;
+  pen.strokeRect(x, row.y + 2, width, row.height - 4);
+  const at = Math.max(from, view.left) + 14;
+  const text = fitted(pen, says, view.width - at - 4);
+  view.labels.push({ text, x: at, y: row.y + row.height / 2, ink: view.colours.text, paper: view.colours.paper });
+}
+
+/** What a row says, over whatever else is there. */
+function label(pen, view, { text, x, y, ink, paper }) {
+  pen.fillStyle = paper;
+  pen.fillRect(x - 2, y - 7, wide(pen, text) + 4, 14);
+  pen.fillStyle = ink;
+  pen.fillText(text, x, y);
+}
 
 /** What of a stretch is in sight: where it begins there, and how wide it is. */
 function clipped(view, from, to) {
@@ -174,8 +195,7 @@ function behind(pen, view, row, { low, high, pixel }) {
   pen.globalAlpha = 1;
   pen.fillStyle = view.colours.hatched.stale;
   for (const shade of shades) pen.fillRect(...shade);
-  pen.fillStyle = view.colours.text;
-  for (const [revisions, x, width] of labels) pen.fillText(fitted(pen, `${revisions} behind`, width - 4) || String(revisions), x, row.y + 10);
+  for (const [revisions, x, width] of labels) view.labels.push({ text: fitted(pen, `${revisions} behind`, width - 4) || String(revisions), x, y: row.y + 10, ink: view.colours.text, paper: view.colours.panel });
 }
 
 /** The glyphs in sight, or where they are crowded how many there are; how many are told by that alone, or by none. */
@@ -206,7 +226,10 @@ function marks(pen, view, rows, sight, panel) {
     }
   }
   if (writes.length <= MOST_ARROWS) for (const each of writes) arrows(pen, view, panel, ...each);
-  for (const [mark, x, y] of glyphs) GLYPHS[mark.kind](pen, view.colours, mark, x, y);
+  for (const [mark, x, y] of glyphs) {
+    if (mark.kind === "fired") view.above.push([mark, x, y]); // below what its row says, and not hidden by it
+    else GLYPHS[mark.kind](pen, view.colours, mark, x, y);
+  }
   return leftOut;
 }
 
@@ -223,7 +246,7 @@ function crowd(pen, view, row, { places }, { low, high, pixel }) {
   const room = row.kind === "object" ? 12 : row.height - 6;
   const floor = row.kind === "object" ? row.y + (row.lines[0].places === places ? 15 : 29) : row.y + row.height - 3;
   pen.globalAlpha = 0.75;
-  pen.fillStyle = row.kind === "writes" ? view.colours.own : view.colours.dim;
+  pen.fillStyle = row.kind === "writes" || row.kind === "calls" ? view.colours.own : view.colours.dim;
   counts.forEach((count, n) => {
     const height = Math.max(2, (Math.log1p(count) / top) * room);
     if (count) pen.fillRect(view.zoomed(low) + n * BIN, floor - height, BIN - 0.5, height);
@@ -246,6 +269,7 @@ function arrows(pen, view, panel, mark, x, row) {
 
 function gaps(pen, view, sight) {
   const bottom = view.scroll + view.height;
+  let free = view.left;
   for (let i = lower(view.gaps.to, sight.low); i < view.gaps.from.length && view.gaps.from[i] <= sight.high; i += 1) {
     const [a, b] = [view.zoomed(view.gaps.from[i]), view.zoomed(view.gaps.to[i])];
     const middle = (a + b) / 2;
@@ -259,6 +283,8 @@ function gaps(pen, view, sight) {
     pen.restore();
     const text = duration(view.gaps.seconds[i]);
     const width = wide(pen, text) + 6;
+    if (middle - width / 2 < free || middle + width / 2 > view.width) continue; // no room beside the one before, or before the edge
+    free = middle + width / 2;
     pen.fillRect(middle - width / 2, bottom - 17, width, 17);
     pen.fillStyle = view.colours.dim;
     pen.fillText(text, middle - width / 2 + 3, bottom - 8);
@@ -291,16 +317,18 @@ function ring(pen, view, mark, panel) {
 
 function names(pen, view, rows) {
   for (const row of rows) {
-    pen.fillStyle = row.kind === "title" || row.kind === "lane" ? view.colours.panel : view.colours.paper;
+    const isFolded = row.kind === "lane" || row.kind === "system";
+    const isHead = isFolded || row.kind === "title";
+    pen.fillStyle = isHead ? view.colours.panel : view.colours.paper;
     pen.fillRect(0, row.y, row.kind === "title" ? view.width : view.left, row.height);
-    const isHead = row.kind === "lane" || row.kind === "title";
     pen.fillStyle = isHead ? view.colours.text : view.colours.dim;
     pen.font = isHead ? `bold ${FONT}` : FONT;
-    const sign = row.kind === "lane" ? (row.isOpen ? "\u25be " : "\u25b8 ") : "";
-    const indent = row.kind === "object" ? 16 : 4;
-    const label = row.kind === "lane" ? `${sign}${row.short} (${row.count})` : row.label;
+    const sign = isFolded ? (row.isOpen ? "\u25be " : "\u25b8 ") : "";
+    const isThing = row.kind === "object" || row.kind === "thing";
+    const indent = isThing ? 16 : 4;
+    const label = isFolded ? `${sign}${row.short} (${row.count})` : row.label;
     const room = row.kind === "title" ? view.width : view.left;
-    pen.fillText(fitted(pen, label, room - indent - 6, row.kind === "object"), indent, row.y + row.height / 2);
+    pen.fillText(fitted(pen, label, room - indent - 6, isThing), indent, row.y + row.height / 2);
     pen.strokeStyle = view.colours.line;
     line(pen, 0, row.y + row.height, view.left, row.y + row.height);
   }

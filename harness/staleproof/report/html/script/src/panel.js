@@ -50,6 +50,8 @@ const LASTING = {
     behind: Float64Array.from(row.lane.behind, (each) => place(each.at)),
     most: pyramid(row.lane.behind.map((each) => each.revisions)),
   }),
+  system: (row, { stretch }) => ({ outages: row.system.outages.map((outage) => ({ outage, place: stretch(outage) })) }),
+  thing: (row, { stretch }) => ({ truth: spans(stays(row.thing).map(stretch)) }),
   object: (row, { timeline, stretch }) => ({
     held: held(row, timeline, stretch),
     truth: spans([stretch(lifetime(row.object))]),
@@ -67,6 +69,16 @@ function held(row, { bands }, stretch) {
 function lifetime({ revisions }) {
   const last = revisions.at(-1);
   return { since: revisions[0].at, until: last.type === "DELETED" ? last.at : null };
+}
+
+/** From when to when something was in an external system, as far as looks tell. */
+export function stays({ seen }) {
+  const found = [];
+  for (const { at, change } of seen) {
+    if (change === "created") found.push({ since: at, until: null });
+    else if (change === "deleted" && found.length) found.at(-1).until = at;
+  }
+  return found;
 }
 
 /** From when to when each life of the controller believed it to be there. */

@@ -36,3 +36,32 @@ test("a line of the story that no entry stands for has a mark of its own", () =>
   const found = marks({ ...rest, tales: [more] }).find((mark) => mark.witness === 3);
   assert.deepEqual([found.kind, found.entry, found.text], ["told", 99, "its metrics said so"]);
 });
+
+const SYSTEM = {
+  name: "db",
+  calls: [{ number: 1, entry: 30, at: 1, answer: 31, answered: 1.5, verb: "CREATE", text: "CREATE ROLE r", changes: true, resource: "accounts", name: "a" },
+    { number: 2, entry: 32, at: 2, answer: 33, answered: 2, verb: "CREATE", text: "CREATE ROLE q", changes: true, code: "57P03", rejected: true, executed: false, effect: "reject", fault: 0 },
+    { number: 3, entry: 34, at: 3, answer: 35, answered: 3, verb: "DROP", text: "DROP ROLE r", changes: true, lost: true, executed: true, effect: "stall", fault: 1 },
+    { number: 4, entry: 36, at: 3.2, verb: "SELECT", text: "SELECT 1" }],
+  notifications: [{ entry: 37, at: 3.4, channel: "roles", effect: "lose" }],
+  drifts: [{ entry: 38, at: 3.5, change: "deleted", kind: "roles", external: "r" }],
+  outages: [{ entry: 39, since: 3.6, state: "down" }, { entry: 26, since: 0.2, end: 27, until: 0.3, state: "slow", seconds: 2 }],
+  things: [{ kind: "roles", external: "r", name: "a", seen: [{ entry: 29, at: 0.5, after: 0.1, change: "created" }, { entry: 40, at: 3.7, after: 3.5, change: "deleted" }] }],
+};
+
+test("what happened outside is told in words", () => {
+  const found = marks(whole({ title: "t", seconds: 4, systems: [structuredClone(SYSTEM)] }));
+  assert.deepEqual(found.map((mark) => [mark.kind, mark.text]), [
+    ["turn", "db began to answer 2 s late"],
+    ["turn", "db was up and in time again"],
+    ["held", "roles/r of db was created between 100 ms and 500 ms"],
+    ["call", "CREATE ROLE r, to db about accounts/a: answered after 500 ms"],
+    ["call", "CREATE ROLE q, to db: refused 57P03 by a fault"],
+    ["call", "DROP ROLE r, to db: it never heard whether it was done; it was (never answered, by a fault)"],
+    ["look", "SELECT 1, to db: no answer was seen"],
+    ["notice", "notification of db on roles: it was lost, by a fault"],
+    ["drift", "roles/r of db was deleted by another user"],
+    ["turn", "db went down"],
+    ["held", "roles/r of db was deleted between 3.5 s and 3.7 s"],
+  ]);
+});

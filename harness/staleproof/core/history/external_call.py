@@ -114,7 +114,7 @@ class CallOwners:
                     effect=effect,
                     fault=FaultIndex(seen.of) if seen.of is not None else None,
                 )
-            case NotificationSeen(channel=channel, effect=effect):
+            case NotificationSeen(channel=channel, effect=effect, of=of):
                 resource, namespace, name = self.owner((channel, seen.text))
                 return Notified(
                     at=seen.at,
@@ -124,6 +124,7 @@ class CallOwners:
                     namespace=namespace,
                     name=name,
                     effect=effect,
+                    fault=FaultIndex(of) if of is not None else None,
                 )
 
     def state(self, system: str, objects: Iterable[ExternalObject], *, at: float) -> ExternalState:

@@ -219,6 +219,17 @@ async def test_while_the_system_is_down_nobody_can_connect_and_later_everybody_c
         assert await connection.fetchval("SELECT 1") == 1
 
 
+async def test_nothing_is_encrypted_and_a_client_that_insists_is_refused(stage: Stage) -> None:
+    assert stage.system.url.endswith("?sslmode=disable")
+    with pytest.raises(ConnectionError, match="rejected SSL upgrade"):
+        await asyncpg.connect(stage.system.url.replace("sslmode=disable", "sslmode=require"))
+    connection = await asyncpg.connect(stage.system.url.replace("sslmode=disable", "sslmode=prefer"))
+    try:
+        assert await connection.fetchval("SELECT 1") == 1
+    finally:
+        connection.terminate()
+
+
 async def test_who_speaks_another_protocol_is_cut_off_and_nobody_else(stage: Stage) -> None:
     async with stage.connected() as connection:
         reader, writer = await asyncio.open_connection("127.0.0.1", stage.system._relay.ports["db"])

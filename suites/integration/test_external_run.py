@@ -52,6 +52,7 @@ from .test_secrets import holding
 
 pytestmark = pytest.mark.live
 FIRST = Window(1, 2)
+CANARY = "a-canary-that-drifts"
 E = TypeVar("E", bound=Entry)
 ACCOUNT = Target("staleproof.dev/v1", "Account", "sample")
 APPLY = Apply(object=yaml.safe_load((MANIFESTS / "account-sample.yaml").read_text()))
@@ -100,7 +101,7 @@ def between(entries: Iterable[E], span: tuple[float, float]) -> list[E]:
 
 
 def test_what_drifts_while_the_api_is_silent_is_repaired_and_told(staleproof: Run, tmp_path: Path) -> None:
-    change = Drift(system="db", kind="roles", change="changed", fields={"login": False})
+    change = Drift(system="db", kind="roles", change="changed", fields={"login": False, "password": CANARY})
     steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=8.0), change, AwaitRepair(seconds=8.0))
     done, history = run(staleproof, tmp_path, *steps, looks=True)
     assert history.header.plan.external == (DeclaredPostgreSQL(name="db", repairs=Within(within="3s")),)
@@ -119,8 +120,9 @@ def test_what_drifts_while_the_api_is_silent_is_repaired_and_told(staleproof: Ru
     url = (tmp_path / "url").read_text().strip()
     password = urlsplit(url).password
     assert password
-    assert holding(tmp_path, password) == []
+    assert holding(tmp_path, password, CANARY) == []
     assert password not in done.output
+    assert CANARY not in done.output
     log = (done.run_folder / "controller.log").read_text()
     assert "connecting to postgresql://controller:" in log
 

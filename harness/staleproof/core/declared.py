@@ -4,6 +4,7 @@ A plan holds them, so a trial can be run again; nothing in them is secret.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -17,6 +18,10 @@ Duration = Annotated[str, msgspec.Meta(pattern=r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)$",
 """As `30s`, `500ms`, `5m`."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 EXTERNAL_URL = "EXTERNAL_URL"
+SHARED_SYSTEMS = "shared systems"
+"""Under this name a report's environment has the systems with which trials were run one at a time."""
+PORT = "{port}"
+"""In the URL of a service and in the command that starts it: a free port."""
 
 
 class Within(Value, frozen=True, kw_only=True):
@@ -65,7 +70,8 @@ class DeclaredPostgreSQL(Declared, frozen=True, kw_only=True, tag="postgresql"):
 
 
 class DeclaredHTTP(Declared, frozen=True, kw_only=True, tag="http"):
-    """A service at a URL, as `http://127.0.0.1:9000`, of whose state nothing is known. `command` starts it; empty: it runs."""
+    """A service at a URL, as `http://127.0.0.1:9000`, of whose state nothing is known. `command` starts it; `{port}` in both is a
+    free port. Empty: it runs, and is shared."""
 
     url: Word
     command: tuple[str, ...] = ()
@@ -118,4 +124,15 @@ def declared_problems(systems: tuple[AnyDeclared, ...]) -> list[str]:
         values = [str(getattr(each, field)) for each in systems]
         twice = sorted({value for value in values if values.count(value) > 1})
         found += [f"{field} {value!r} is there twice; each system needs its own" for value in twice]
-    return found
+    return [*found, *_port_problems(systems)]
+
+
+def _port_problems(systems: tuple[AnyDeclared, ...]) -> Iterator[str]:
+    """A free port has to be known to both sides."""
+    for each in systems:
+        if isinstance(each, DeclaredHTTP | DeclaredS3):
+            in_url, in_command = PORT in each.url, any(PORT in word for word in each.command)
+            if in_url and not in_command:
+                yield f"{each.name}: {PORT} is in url and not in command, which has to listen there"
+            if in_command and not in_url:
+                yield f"{each.name}: {PORT} is in command and not in url, by which it is reached"

@@ -27,9 +27,11 @@ from staleproof.core.operator.observed import Observed, Outside
 from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Rest, Resync, Step, Touch, TurnSystem, at_once
 from staleproof.core.times import (
     AWAY_SECONDS,
+    DOWN_SECONDS,
     FIRST_LIST_SECONDS,
     LATE_NOTIFICATION_SECONDS,
     NEVER_REPAIRED_SECONDS,
+    OUTAGE_FACTOR,
     REPAIRED_FACTOR,
     REPAIRED_SECONDS,
     REPAIRED_SPARE_SECONDS,
@@ -158,6 +160,22 @@ def told(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 
 @SCENARIO.family
+def unkept(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """What keeps for the controller what the system tells (a replication slot) is lost while the controller is down, and with it
+    what was told meanwhile."""
+    for outside, words, step in profile.more(_first(observed)):
+        kept = [each for each in observed.outside if each.system == outside.system and each.names]
+        for each in kept if "notify" in outside.can and _claims(outside) else ():
+            lost = Drift(system=each.system, kind=each.kind, name=each.names[0])
+            yield Draft(
+                f"{words} while the controller is down, and what was told of it is lost with the {each.kind}",
+                [Restart(stays_down=True, window=Window(2, 4))],
+                (appear(observed), step, lost, AwaitRepair(seconds=patience_for(outside)), UNWOKEN),
+                aims=("survives-restart", "repairs-external-drift"),
+            )
+
+
+@SCENARIO.family
 def overtaken(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The primary is changed and what is outside drifts: the notification comes before the watch event, or after it."""
     for outside, words, step in profile.more(_first(observed)):
@@ -194,6 +212,22 @@ def quiet(observed: Observed, profile: Profile) -> Iterator[Draft]:
     steps = (appear(observed), Rest(seconds=WAITS_SECONDS), *look, Rest(seconds=WAITS_SECONDS), *look, UNWOKEN)
     if observed.calls:
         yield Draft("nothing happens, and the controller is made to look again", steps=steps, aims=("calm-external-calls",))
+
+
+@SCENARIO.family
+def recovered(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The system is down for longer than a period, while nothing happens in Kubernetes; it is up again, and something drifts. A
+    controller whose last look has failed has to look again."""
+    for outside, words, step in profile.more(_first(observed)):
+        if _claims(outside) and {"stop", "start"} <= set(outside.can):
+            down, up = (TurnSystem(system=outside.system, state=state) for state in ("down", "up"))
+            away = outside.repairs_within or DOWN_SECONDS
+            wait = AwaitRepair(seconds=patience_for(outside) + OUTAGE_FACTOR * away)
+            yield Draft(
+                f"{outside.system} was down for {away:g} s, and then {words}",
+                steps=(appear(observed), down, Rest(seconds=away), up, step, wait, UNWOKEN),
+                aims=("repairs-external-drift",),
+            )
 
 
 @SCENARIO.family

@@ -6,6 +6,7 @@ from staleproof.core.declared import (
     DeclarationError,
     DeclaredHTTP,
     DeclaredPostgreSQL,
+    DeclaredS3,
     Every,
     Within,
     declared_problems,
@@ -37,6 +38,15 @@ def test_each_system_needs_a_name_and_a_variable_of_its_own() -> None:
     assert declared_problems((one, DeclaredHTTP(name="api", url="http://127.0.0.1:1"))) == [
         "env 'EXTERNAL_URL' is there twice; each system needs its own"
     ]
+
+
+def test_a_free_port_is_known_to_the_command_and_to_the_url() -> None:
+    command = ("serve", "--port={port}")
+    assert declared_problems((DeclaredS3(name="store", url="http://127.0.0.1:{port}", command=command),)) == []
+    (of_url,) = declared_problems((DeclaredHTTP(name="api", url="http://127.0.0.1:{port}", command=("serve",)),))
+    assert of_url == "api: {port} is in url and not in command, which has to listen there"
+    (of_command,) = declared_problems((DeclaredHTTP(name="api", url="http://127.0.0.1:1", command=command),))
+    assert of_command == "api: {port} is in command and not in url, by which it is reached"
 
 
 def test_what_is_wrong_is_told() -> None:

@@ -114,6 +114,15 @@ def test_the_system_tells_of_it_before_and_after_a_change_of_the_primary_is_show
     assert isinstance(after.faults[0], LateNotification)
 
 
+def test_what_keeps_what_the_system_tells_is_lost_while_it_is_down() -> None:
+    of = keeper(can=(*ALL, "notify"))
+    slots = Outside("db", "slots", 0, {}, (*ALL, "notify"), names=("s",))
+    (plan,) = plans("unkept", replace(of, outside=(*of.outside, slots)))
+    assert plan.steps[1:3] == (DELETED, Drift(system="db", kind="slots", name="s"))
+    assert plan.faults == (Restart(stays_down=True, window=Window(2, 4)),)
+    assert plans("unkept", of) == []
+
+
 def test_drift_is_aimed_at_unless_the_controller_says_that_it_never_repairs() -> None:
     claimed = {slug for name in ("drift", "missed") for plan in plans(name, keeper()) for slug in plan.aims}
     assert claimed >= {"repairs-external-drift", "drift-needs-no-api-event", "survives-restart"}
@@ -133,6 +142,15 @@ def test_it_is_made_to_look_while_nothing_happens() -> None:
     (plan,) = plans("quiet", keeper())
     assert [type(step) for step in plan.steps[1:]] == [Rest, Touch, Resync, Rest, Touch, Resync, Rest]
     assert plan.aims == ("calm-external-calls",)
+
+
+def test_something_drifts_after_an_outage_in_which_nothing_else_happened() -> None:
+    (plan,) = plans("recovered", keeper(within=5.0))
+    assert [type(step) for step in plan.steps[1:]] == [TurnSystem, Rest, TurnSystem, Drift, AwaitRepair, Rest]
+    assert plan.steps[2] == Rest(seconds=5.0)
+    assert plan.aims == ("repairs-external-drift",)
+    assert plans("recovered", keeper(within=0.0)) == []
+    assert plans("recovered", keeper(can=("drift", "read_state"))) == [], "it cannot be stopped"
 
 
 def test_a_change_is_taken_back_while_the_system_is_down_for_long() -> None:

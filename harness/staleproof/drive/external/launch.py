@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from staleproof.core.declared import AnyDeclared, DeclaredHTTP, DeclaredOwn, DeclaredPostgreSQL, DeclaredS3
+from staleproof.core.declared import PORT, AnyDeclared, DeclaredHTTP, DeclaredOwn, DeclaredPostgreSQL, DeclaredS3
 from staleproof.core.external import Delete, ExternalObject
 from staleproof.core.history.entry import Entry
 from staleproof.drive.external.http_service import HTTPService
@@ -18,7 +18,8 @@ from staleproof.drive.external.relay import relay
 from staleproof.drive.external.relayed import Relayed, behind
 from staleproof.drive.external.s3 import S3
 from staleproof.drive.external.system import ExternalSystem
-from staleproof.drive.process.address import Reach
+from staleproof.drive.external.turns import alone_at
+from staleproof.drive.process.address import Reach, free_port
 from staleproof.drive.process.process import Command
 from staleproof.errors import SetupError, UsageError
 
@@ -84,6 +85,11 @@ class RunningSystems:
         if self.recording is not None:
             self.recording.see(entry)
 
+    @property
+    def alone(self) -> AbstractAsyncContextManager[None]:
+        """Within it, no other process has those of the systems that are shared."""
+        return alone_at(each.relayed.upstream for each in self.systems.values() if each.relayed.is_shared)
+
     async def reset(self) -> None:
         """As before any trial."""
         for each in self.systems.values():
@@ -135,7 +141,10 @@ async def running_systems(
 
 
 async def _base(system: ExternalSystem) -> tuple[ExternalObject, ...] | None:
-    return await system.read_state() if "read_state" in system.capabilities() else None
+    if "read_state" not in system.capabilities():
+        return None
+    async with alone_at([system.upstream] if system.is_shared else []):
+        return await system.read_state()
 
 
 def _system(declared: AnyDeclared, folder: Path) -> AbstractAsyncContextManager[ExternalSystem]:
@@ -151,11 +160,18 @@ def _system(declared: AnyDeclared, folder: Path) -> AbstractAsyncContextManager[
 @asynccontextmanager
 async def _service(declared: DeclaredHTTP | DeclaredS3, folder: Path) -> AsyncIterator[ExternalSystem]:
     kind = S3 if isinstance(declared, DeclaredS3) else HTTPService
-    program = None
-    if declared.command:
+    program, port = None, str(free_port())
+    url, argv = declared.url.replace(PORT, port), tuple(each.replace(PORT, port) for each in declared.command)
+    if argv:
         log = folder / f"external-{declared.name}.log"
-        program = Command(name=f"the external system {declared.name}", argv=declared.command, log=log)
-    system = kind(declared.name, declared.url, program)
+        program = Command(name=f"the external system {declared.name}", argv=argv, log=log)
+    system = kind(declared.name, url, program)
+    if program is not None and await system.is_open():
+        raise SetupError(
+            f"external system {declared.name}: something listens at {system.upstream} already, so `command` cannot start it there: "
+            f"write {PORT} in `url` and in `command`, which is a free port for each worker; or leave `command` out, if the service "
+            f"is to be shared"
+        )
     if program is None:
         if not await system.is_open():
             raise SetupError(

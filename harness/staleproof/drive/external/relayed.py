@@ -13,7 +13,8 @@ class Relayed(ExternalSystem):
 
     def __init__(self, system: ExternalSystem, relay: Relay) -> None:
         self.name, self.system, self._relay = system.name, system, relay
-        self.bare = system.bare
+        self.bare, self.keeps_told = system.bare, system.keeps_told
+        self.is_shared, self.upstream = system.is_shared, system.upstream
         self.kind = system.kind  # type: ignore[misc]  # of an adapter the class says it
         self.url = system.url_at(relay.host, relay.ports[system.name])
 

@@ -130,6 +130,15 @@ def test_what_a_relay_tells_becomes_entries() -> None:
     )
 
 
+def test_what_a_plan_says_is_secret_is_a_digest_whatever_its_field_is_called() -> None:
+    owners = CallOwners()
+    owners.hide(["hunter2hunter2"])
+    thing = ExternalObject(kind="things", name="t", fields={"dsn": "pg://u:hunter2hunter2@x", "tags": {"a": "b"}})
+    (held,) = owners.state("db", [thing], at=1.0).objects
+    assert held.fields["tags"] == {"a": "b"}
+    assert "hunter2" not in str(held)
+
+
 ROLE = ExternalObject(kind="roles", name="n1_w_a", fields={"login": True, "memberOf": ["readers"], "password": "hunter2"})
 
 

@@ -55,18 +55,24 @@ def _changing(trial: Trial) -> Iterator[tuple[int, str]]:
 def _kinds(life: Sequence[Trial], adapter: Adapter) -> Iterator[Outside]:
     declared = adapter.declared
     within = 0.0 if declared.repairs == "never" else declared.repairs_within
-    held = [Counter(each.kind for each in _held(trial, declared.name)) for trial in life]
+    kept = {kind: names for kind in adapter.keeps_told if (names := _names(life, declared.name, kind))}
+    held = [Counter(each.kind for each in _held(trial, declared.name) if each.kind not in kept) for trial in life]
     kinds = sorted(set.intersection(*(set(each) for each in held)))
     for kind in kinds:
         first = next(each for each in _held(life[0], declared.name) if each.kind == kind)
         changed = otherwise(first.fields, adapter.bare.get(kind, {}))
         yield Outside(declared.name, kind, min(each[kind] for each in held), changed, adapter.can, within)
-    for kind in sorted(adapter.keeps_told):
-        theirs = [{each.external for each in _all(trial, declared.name) if each.kind == kind and not each.name} for trial in life]
-        if names := sorted(set.intersection(*theirs)):
-            yield Outside(declared.name, kind, 0, {}, adapter.can, within, tuple(names))
+    for kind, names in sorted(kept.items()):
+        yield Outside(declared.name, kind, 0, {}, adapter.can, within, names)
     if not kinds:
         yield Outside(declared.name, can=adapter.can, repairs_within=within)
+
+
+def _names(life: Sequence[Trial], system: str, kind: str) -> tuple[str, ...]:
+    """What there is of a kind in every run under the same name, so that it is of no trial."""
+    return tuple(
+        sorted(set.intersection(*({each.external for each in _all(trial, system) if each.kind == kind} for trial in life)))
+    )
 
 
 def _held(trial: Trial, system: str) -> list[Held]:

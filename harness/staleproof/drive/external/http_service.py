@@ -19,7 +19,7 @@ class HTTPService(ExternalSystem):
     and is up or down as it likes."""
 
     kind: ClassVar[str] = "http"
-    protocol: ClassVar[str] = "http"
+    protocol = "http"
 
     def __init__(self, name: str, url: str, program: Command | None = None) -> None:
         """UsageError when the URL cannot be before a relay."""

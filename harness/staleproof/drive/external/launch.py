@@ -8,9 +8,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from staleproof.core.declared import PORT, AnyDeclared, DeclaredHTTP, DeclaredOwn, DeclaredPostgreSQL, DeclaredS3
+from msgspec import structs
+
+from staleproof.core.declared import (
+    FOLDER,
+    PORT,
+    AnyDeclared,
+    DeclaredCommands,
+    DeclaredHTTP,
+    DeclaredOwn,
+    DeclaredPostgreSQL,
+    DeclaredS3,
+)
 from staleproof.core.external import Delete, ExternalObject
 from staleproof.core.history.entry import Entry
+from staleproof.drive.external.commands import Commands
 from staleproof.drive.external.http_service import HTTPService
 from staleproof.drive.external.postgresql import postgresql
 from staleproof.drive.external.recording import ExternalRecording
@@ -24,6 +36,7 @@ from staleproof.drive.process.process import Command
 from staleproof.errors import SetupError, UsageError
 
 LOG = "relay.log"
+_COMMANDS = ("read", "create", "change", "delete", "stop", "start", "command")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +101,7 @@ class RunningSystems:
     @property
     def alone(self) -> AbstractAsyncContextManager[None]:
         """Within it, no other process has those of the systems that are shared."""
-        return alone_at(each.relayed.upstream for each in self.systems.values() if each.relayed.is_shared)
+        return alone_at(_place(each.relayed) for each in self.systems.values() if each.relayed.is_shared)
 
     async def reset(self) -> None:
         """As before any trial."""
@@ -98,7 +111,7 @@ class RunningSystems:
     @property
     def env(self) -> dict[str, str]:
         """The controller's variables for them: URLs by way of the relay, with what is secret in them."""
-        return {each.declared.env: each.relayed.url for each in self.systems.values()}
+        return {each.declared.env: each.relayed.url for each in self.systems.values() if each.relayed.url}
 
     @property
     def secrets(self) -> list[str]:
@@ -123,18 +136,11 @@ async def running_systems(
     recording = ExternalRecording(take)
     async with AsyncExitStack() as stack:
         systems = [await stack.enter_async_context(_system(each, folder)) for each in declared]
-        before = await stack.enter_async_context(
-            relay(
-                [behind(each) for each in systems],
-                private / "relay",
-                recording.seen,
-                recording.ended,
-                log=folder / LOG,
-                reach=reach,
-            )
-        )
+        spoken = [behind(each) for each in systems if each.protocol]
+        listening = relay(spoken, private / "relay", recording.seen, recording.ended, log=folder / LOG, reach=reach)
+        before = await stack.enter_async_context(listening) if spoken else None
         running = {
-            each.name: RunningSystem(each, Relayed(system, before), await _base(system))
+            each.name: RunningSystem(each, Relayed(system, before if system.protocol else None), await _base(system))
             for each, system in zip(declared, systems, strict=True)
         }
         yield RunningSystems(running, recording)
@@ -143,8 +149,13 @@ async def running_systems(
 async def _base(system: ExternalSystem) -> tuple[ExternalObject, ...] | None:
     if "read_state" not in system.capabilities():
         return None
-    async with alone_at([system.upstream] if system.is_shared else []):
+    async with alone_at([_place(system)] if system.is_shared else []):
         return await system.read_state()
+
+
+def _place(system: ExternalSystem) -> str:
+    """What tells it from others on this machine."""
+    return system.upstream or system.name
 
 
 def _system(declared: AnyDeclared, folder: Path) -> AbstractAsyncContextManager[ExternalSystem]:
@@ -153,12 +164,39 @@ def _system(declared: AnyDeclared, folder: Path) -> AbstractAsyncContextManager[
             return postgresql(name, programs=Path(programs) if programs else None)
         case DeclaredHTTP() | DeclaredS3():
             return _service(declared, folder)
+        case DeclaredCommands():
+            return _commands(declared, folder)
         case DeclaredOwn():
             return _own(declared)
 
 
 @asynccontextmanager
-async def _service(declared: DeclaredHTTP | DeclaredS3, folder: Path) -> AsyncIterator[ExternalSystem]:
+async def _commands(declared: DeclaredCommands, folder: Path) -> AsyncIterator[ExternalSystem]:
+    mine = folder / f"external-{declared.name}"
+    mine.mkdir(parents=True, exist_ok=True)
+    given = _filled(declared, {PORT: str(free_port()), FOLDER: str(mine)})
+    if not given.url:
+        yield Commands(given, None)
+        return
+    http = DeclaredHTTP(name=given.name, url=given.url, command=given.command)
+    async with _service(http, folder) as service:
+        yield Commands(given, service)
+
+
+def _filled(declared: DeclaredCommands, words: Mapping[str, str]) -> DeclaredCommands:
+    """With what stands for the placeholders in its commands and its URL."""
+
+    def filled(text: str) -> str:
+        for placeholder, word in words.items():
+            text = text.replace(placeholder, word)
+        return text
+
+    commands = {name: tuple(map(filled, getattr(declared, name))) for name in _COMMANDS}
+    return structs.replace(declared, url=filled(declared.url), **commands)
+
+
+@asynccontextmanager
+async def _service(declared: DeclaredHTTP | DeclaredS3, folder: Path) -> AsyncIterator[HTTPService]:
     kind = S3 if isinstance(declared, DeclaredS3) else HTTPService
     program, port = None, str(free_port())
     url, argv = declared.url.replace(PORT, port), tuple(each.replace(PORT, port) for each in declared.command)

@@ -86,7 +86,7 @@ class PostgreSQL(ExternalSystem):
     everybody else."""
 
     kind: ClassVar[str] = "postgresql"
-    protocol: ClassVar[str] = "postgresql"
+    protocol = "postgresql"
     bare = BARE
     keeps_told = frozenset({SLOTS})
 

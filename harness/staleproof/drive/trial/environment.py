@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from staleproof.core.declared import SHARED_SYSTEMS, AnyDeclared, DeclaredHTTP, DeclaredS3
+from staleproof.core.declared import SHARED_SYSTEMS, AnyDeclared, DeclaredCommands, DeclaredHTTP, DeclaredS3
 from staleproof.core.operator.companion import ROOT_CA
 from staleproof.core.operator.webhooks import without_admission
 from staleproof.core.plan.manifest import Manifest
@@ -287,9 +287,12 @@ def _told_external(declared: tuple[AnyDeclared, ...]) -> str:
     return ", ".join(f"{each.name} ({each.tag})" for each in declared)
 
 
+_SERVICES = DeclaredHTTP | DeclaredS3 | DeclaredCommands
+
+
 def _shared(declared: tuple[AnyDeclared, ...]) -> str:
     """Services that run already: all workers use them, and perhaps others."""
-    return ", ".join(each.name for each in declared if isinstance(each, DeclaredHTTP | DeclaredS3) and not each.command)
+    return ", ".join(each.name for each in declared if isinstance(each, _SERVICES) and not each.command)
 
 
 def _rights(plane: ControlPlane, subject: Subject) -> str:

@@ -326,8 +326,8 @@ class Settings:
         tuple[Any, ...],
         Option(
             "a system outside Kubernetes that the controller keeps something in, as an object: name; kind (postgresql, http, s3, "
-            "own); env, the controller's variable for its URL; repairs (never, or {within: 30s}); polls (never, or {every: 5s}); "
-            "url, command, adapter as the kind needs; may be repeated",
+            "command, own); env, the controller's variable for its URL; repairs (never, or {within: 30s}); polls (never, or "
+            "{every: 5s}); url, command, read, create, change, delete, stop, start, adapter as the kind needs; may be repeated",
             _external,
             many=True,
         ),

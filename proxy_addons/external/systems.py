@@ -70,8 +70,16 @@ class System:
     def notified(self, channel: str, text: str) -> NotificationFault | None:
         """A notification has come; what acts on it."""
         fault = self.faults.on_notification((channel, text))
-        effect = fault.effect if fault else None
-        self._journal.record(NotificationSeen(at=time.monotonic(), system=self.name, channel=channel, text=text, effect=effect))
+        self._journal.record(
+            NotificationSeen(
+                at=time.monotonic(),
+                system=self.name,
+                channel=channel,
+                text=text,
+                effect=fault.effect if fault else None,
+                of=fault.of if fault else None,
+            )
+        )
         return fault
 
 

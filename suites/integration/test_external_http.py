@@ -164,5 +164,7 @@ async def test_another_users_service_cannot_be_stopped() -> None:
 
 
 def test_a_url_that_no_relay_can_stand_before_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"external system theirs: expected http://HOST:PORT/PATH, found https://x"):
-        HTTPService("theirs", "https://user:secret@x/")
+    with pytest.raises(UsageError, match=r"external system theirs: expected http://HOST:PORT/PATH, found http://x"):
+        HTTPService("theirs", "http://user:secret@x/")
+    with pytest.raises(UsageError, match=r"external system theirs: the relay .* cannot stand before TLS .*Have the service"):
+        HTTPService("theirs", "https://x:8443/")

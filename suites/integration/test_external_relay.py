@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -219,9 +220,20 @@ async def test_while_the_system_is_down_nobody_can_connect_and_later_everybody_c
         assert await connection.fetchval("SELECT 1") == 1
 
 
+async def test_nothing_is_encrypted_and_a_client_that_insists_is_refused(stage: Stage) -> None:
+    assert stage.system.url.endswith("?sslmode=disable")
+    with pytest.raises(ConnectionError, match="rejected SSL upgrade"):
+        await asyncpg.connect(stage.system.url.replace("sslmode=disable", "sslmode=require"))
+    connection = await asyncpg.connect(stage.system.url.replace("sslmode=disable", "sslmode=prefer"))
+    try:
+        assert await connection.fetchval("SELECT 1") == 1
+    finally:
+        connection.terminate()
+
+
 async def test_who_speaks_another_protocol_is_cut_off_and_nobody_else(stage: Stage) -> None:
     async with stage.connected() as connection:
-        reader, writer = await asyncio.open_connection("127.0.0.1", stage.system._relay.ports["db"])
+        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(stage.system.url).port)
         writer.write(b"\0\0\0\0")
         with suppress(ConnectionError):
             assert await reader.read() == b""
@@ -246,6 +258,7 @@ async def test_the_log_of_the_relay_has_nothing_of_the_calls(stage: Stage) -> No
     await stage.system.drift(Create(object=ExternalObject(kind="roles", name="canary", fields={"login": True})))
     async with stage.connected() as connection:
         await connection.execute("ALTER ROLE canary PASSWORD 'hunter2'")
+    assert stage.system._relay is not None
     process = stage.system._relay.process
     assert b"hunter2" not in process.command.log.read_bytes()
 

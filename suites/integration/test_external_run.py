@@ -10,15 +10,33 @@ import pytest
 import yaml
 
 from staleproof.core.declared import DeclaredPostgreSQL, Within
-from staleproof.core.fault import AnyFault, ExternalFault, KillAtCall, LoseCallAnswer, RejectCall, SlowCall, Window
+from staleproof.core.fault import (
+    AnyFault,
+    ExternalFault,
+    KillAtCall,
+    LateNotification,
+    LoseCallAnswer,
+    LoseNotification,
+    Pause,
+    RejectCall,
+    RepeatNotification,
+    Restart,
+    SlowCall,
+    SlowStart,
+    Window,
+)
 from staleproof.core.history.entry import (
     Called,
     Committed,
+    Continued,
     Drifted,
     Entry,
     ExternalState,
     FaultFired,
+    Listed,
+    Notified,
     Replied,
+    Started,
     StepBegan,
     StepEnded,
     Stopped,
@@ -34,6 +52,7 @@ from .test_secrets import holding
 
 pytestmark = pytest.mark.live
 FIRST = Window(1, 2)
+CANARY = "a-canary-that-drifts"
 E = TypeVar("E", bound=Entry)
 ACCOUNT = Target("staleproof.dev/v1", "Account", "sample")
 APPLY = Apply(object=yaml.safe_load((MANIFESTS / "account-sample.yaml").read_text()))
@@ -41,12 +60,15 @@ EXTERNAL = '{"name": "db", "kind": "postgresql", "repairs": {"within": "3s"}}'
 TELLS_ITS_URL = 'echo "$EXTERNAL_URL" > "$URL_FILE"; echo "connecting to $EXTERNAL_URL"; exec '
 
 
-def run(staleproof: Run, folder: Path, *steps: Step, looks: bool, faults: tuple[AnyFault, ...] = ()) -> tuple[Done, History]:
-    """What came of a plan with these steps. `looks`: the controller looks at its roles by itself."""
+def run(
+    staleproof: Run, folder: Path, *steps: Step, looks: bool = True, keeper: str = "", faults: tuple[AnyFault, ...] = ()
+) -> tuple[Done, History]:
+    """What came of a plan with these steps. `looks`: the controller looks at its roles by itself; `keeper`: it is this one."""
     plan = Plan(scenario="external", title="roles drift", steps=steps, faults=faults)
     (folder / "plan.json").write_bytes(encode(plan))
     env = os.environ | {"URL_FILE": str(folder / "url")}
-    keeps = f"{fixture_controller('accounts')} {'inline_poll' if looks else 'on_events'} --every-seconds=0.5"
+    keeper = keeper or f"{'inline_poll' if looks else 'on_events'} --every-seconds=0.5"
+    keeps = f"{fixture_controller('accounts')} {keeper}"
     done = staleproof(
         "run",
         "plan.json",
@@ -79,7 +101,7 @@ def between(entries: Iterable[E], span: tuple[float, float]) -> list[E]:
 
 
 def test_what_drifts_while_the_api_is_silent_is_repaired_and_told(staleproof: Run, tmp_path: Path) -> None:
-    change = Drift(system="db", kind="roles", change="changed", fields={"login": False})
+    change = Drift(system="db", kind="roles", change="changed", fields={"login": False, "password": CANARY})
     steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=8.0), change, AwaitRepair(seconds=8.0))
     done, history = run(staleproof, tmp_path, *steps, looks=True)
     assert history.header.plan.external == (DeclaredPostgreSQL(name="db", repairs=Within(within="3s")),)
@@ -98,8 +120,9 @@ def test_what_drifts_while_the_api_is_silent_is_repaired_and_told(staleproof: Ru
     url = (tmp_path / "url").read_text().strip()
     password = urlsplit(url).password
     assert password
-    assert holding(tmp_path, password) == []
+    assert holding(tmp_path, password, CANARY) == []
     assert password not in done.output
+    assert CANARY not in done.output
     log = (done.run_folder / "controller.log").read_text()
     assert "connecting to postgresql://controller:" in log
 
@@ -143,6 +166,53 @@ def test_a_call_goes_wrong_as_the_plan_says(
     (told,) = done.report["trials"][0]["external"]
     assert told["system"] == "db"
     assert [call[1] for call in told["calls"]].count("CREATE") == (2 if effect == "reject" else 1)
+
+
+SECOND = Window(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("fault", "effect"),
+    [
+        (LoseNotification(system="db", window=SECOND), "lose"),
+        (RepeatNotification(window=SECOND), "repeat"),
+        (LateNotification(system="db", by_seconds=1.0, window=SECOND), "delay"),
+    ],
+    ids=lambda each: each.tag if isinstance(each, ExternalFault) else "",
+)
+def test_a_notification_goes_wrong_as_the_plan_says(fault: AnyFault, effect: str, staleproof: Run, tmp_path: Path) -> None:
+    steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=10.0))
+    _, history = run(staleproof, tmp_path, *steps, keeper="listening --every-seconds=5", faults=(fault,))
+    (told,) = every(history, Notified)
+    assert (told.effect, told.fault, told.name) == (effect, 0, "sample")
+    assert [each.fault for each in every(history, FaultFired)] == [0]
+    (drifted,) = every(history, Drifted)
+    repaired = next(each.at for each in every(history, ExternalState) if each.at > drifted.at and each.objects)
+    if effect != "lose":  # the safety poll may come at once, too
+        assert repaired - drifted.at < 5.0
+    if effect == "delay":
+        later = [each.at for each in every(history, Called) if each.at > told.at and each.name == "sample"]
+        assert later[0] - told.at >= 1.0
+
+
+def test_what_drifts_while_it_is_paused_is_repaired_when_it_goes_on(staleproof: Run, tmp_path: Path) -> None:
+    steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=8.0))
+    _, history = run(staleproof, tmp_path, *steps, faults=(Pause(window=SECOND),))
+    (stopped,), (went_on,), (drifted,) = every(history, Stopped), every(history, Continued), every(history, Drifted)
+    assert stopped.paused
+    assert stopped.at < drifted.at < went_on.at
+    assert [len(each.objects) for each in every(history, ExternalState)][-1] == 1
+
+
+def test_what_drifts_before_its_first_list_is_repaired_afterwards(staleproof: Run, tmp_path: Path) -> None:
+    slow = SlowStart(resource="accounts.staleproof.dev", by_seconds=3.0, window=SECOND)
+    steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=10.0))
+    _, history = run(staleproof, tmp_path, *steps, faults=(Restart(window=SECOND), slow))
+    (drifted,) = every(history, Drifted)
+    started = [each.at for each in every(history, Started)][-1]
+    lists = [each for each in every(history, Listed) if each.resource == "accounts.staleproof.dev" and each.at > started]
+    assert started < drifted.at < lists[0].at
+    assert [len(each.objects) for each in every(history, ExternalState)][-1] == 1
 
 
 def test_a_system_is_down_while_the_user_changes_the_primary(staleproof: Run, tmp_path: Path) -> None:

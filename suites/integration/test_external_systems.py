@@ -1,5 +1,6 @@
 """External systems of a run: started as they are declared, reset between trials, and told clearly when they cannot be had."""
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from staleproof.core.declared import AnyDeclared, DeclaredHTTP, DeclaredOwn, DeclaredPostgreSQL, DeclaredS3
 from staleproof.core.external import CallFault, Create, ExternalObject
 from staleproof.core.history.entry import Called, Entry
-from staleproof.drive.external.launch import running_systems
+from staleproof.drive.external.launch import RunningSystems, running_systems
 from staleproof.drive.process.address import NEARBY, free_port
 from staleproof.errors import SetupError, UsageError
 
@@ -71,11 +72,59 @@ async def test_an_adapter_of_the_users_is_one_like_others(tmp_path: Path) -> Non
         assert running["things"].relayed.kind == "mine"
 
 
+async def test_two_that_are_started_with_a_free_port_do_not_meet(tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "staleproof.fixtures.external.buckets", "--port={port}", f"--folder={tmp_path}")
+    store = DeclaredS3(name="store", url="http://127.0.0.1:{port}", command=command)
+    async with (
+        running_systems([store], tmp_path, tmp_path / "one", lambda _: None, NEARBY) as one,
+        running_systems([store], tmp_path, tmp_path / "two", lambda _: None, NEARBY) as two,
+    ):
+        assert one["store"].relayed.upstream != two["store"].relayed.upstream
+        assert not one["store"].relayed.is_shared
+        fixed = DeclaredS3(name="store", url=f"http://{one['store'].relayed.upstream}", command=command)
+        with pytest.raises(SetupError, match=r"something listens at .* already, .*write \{port\} in `url` and in `command`"):
+            async with running_systems([fixed], tmp_path, tmp_path / "three", lambda _: None, NEARBY):
+                pass
+
+
+async def test_a_service_that_runs_is_shared_and_one_trial_at_a_time_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "cache"))
+    command = (sys.executable, "-m", "staleproof.fixtures.external.buckets", "--port={port}", f"--folder={tmp_path}")
+    store = DeclaredS3(name="store", url="http://127.0.0.1:{port}", command=command)
+    async with running_systems([store], tmp_path, tmp_path / "store", lambda _: None, NEARBY) as theirs:
+        there = DeclaredS3(name="store", url=f"http://{theirs['store'].relayed.upstream}")
+        async with (
+            running_systems([there], tmp_path, tmp_path / "one", lambda _: None, NEARBY) as one,
+            running_systems([there], tmp_path, tmp_path / "two", lambda _: None, NEARBY) as two,
+        ):
+            done = list[str]()
+
+            async def trial(name: str, running: RunningSystems, begun: asyncio.Event) -> None:
+                async with running.alone:
+                    begun.set()
+                    await running[there.name].relayed.drift(Create(object=ExternalObject(kind="buckets", name=name)))
+                    await asyncio.sleep(0.5)
+                    done.append(",".join(each.name for each in await running[there.name].relayed.read_state()))
+                    await running.reset()
+
+            begun = asyncio.Event()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(trial("a", one, begun))
+                await begun.wait()
+                await trial("b", two, asyncio.Event())
+            assert done == ["a", "b"]
+            async with theirs.alone, one.alone:  # what the run has started is its own
+                pass
+
+
 @pytest.mark.parametrize(
     ("declared", "error", "told"),
     [
         (DeclaredHTTP(name="api", url="http://127.0.0.1:1"), SetupError, "nothing listens at 127.0.0.1:1; start it, or say with"),
-        (DeclaredHTTP(name="api", url="https://user:hunter2@x"), UsageError, "expected http://HOST:PORT/PATH, found https://x"),
+        (DeclaredHTTP(name="api", url="http://user:hunter2@x"), UsageError, "expected http://HOST:PORT/PATH, found http://x"),
+        (DeclaredHTTP(name="api", url="https://user:hunter2@x"), UsageError, "cannot stand before TLS"),
         (DeclaredPostgreSQL(name="db", programs="/nowhere"), SetupError, r"no PostgreSQL server was found \(/nowhere\)"),
         (DeclaredOwn(name="own", adapter="nowhere.py:mine"), UsageError, "there is no file nowhere.py"),
         (DeclaredOwn(name="own", adapter="adapters.py:yours"), UsageError, "adapters.py has no yours"),

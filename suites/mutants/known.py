@@ -69,8 +69,8 @@ _SLOW = {
     # what keeps something outside is waited for, period by period: `inline_poll` and `compares_existence` stand for the others
     "in_cluster_account", "periodic_account", "side_poller_account", "listening_account", "decoding_account",
     "honest_poller", "offline_bucket", "on_events_account", "records_late_account",
-    "forgetful_poller_account", "notify_only_account", "overwriting_poller", "asks_always_bucket",
-    "early_generation_bucket", "first_error_bucket",
+    "forgetful_poller_account", "notify_only_account", "only_after_success_account", "lost_slot_account", "overwriting_poller",
+    "asks_always_bucket", "early_generation_bucket", "first_error_bucket",
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
 _DATA = "staleproof-buckets-"
@@ -377,16 +377,16 @@ GUILTY = (
     _account("records_late", "no-external-leak"),
     _account("forgetful_poller", "repairs-external-drift"),
     _account("notify_only", "repairs-external-drift"),
+    _account("only_after_success", "repairs-external-drift"),
+    _account("lost_slot", "repairs-external-drift"),
     _account("by_status", "no-lost-update", poller="overwriting"),
     _bucket("asks_always", "calm-external-calls"),
     _bucket("early_generation", "honest-status"),
     _bucket("first_error", "calm-external-calls"),
 )
 NOT_YET = {
-    "only_after_success": "its own report of an error wakes it once more, so a single rejected call does not show it",
     "unwatching": "a child that is gone stays away without any fault, too, so runs without faults are no better",
     "new_passwords": "not tried: it makes one call in each period, as it says, and no requirement asks what for",
-    "lost_slot": "no plan drops a replication slot",
     "old_position": "what it asks again after a restart is within what a new life may ask",
 }
 """Guilty controllers of external state that no plan shows yet, by their names, and why."""

@@ -74,10 +74,16 @@ SITUATIONS = (
     _Situation("rejection", frozenset({"rejects"}), "after a request about {} was rejected"),
     _Situation("lost call", frozenset({"loses-calls"}), "after the answer to a call to an external system was lost"),
     _Situation("rejected call", frozenset({"rejects-calls"}), "after a call to an external system was rejected"),
+    _Situation("lost notification", frozenset({"loses-notifications"}), "after a notification of an external system was lost"),
     _Situation("restart", frozenset({"restarts", "kills", "terminates"}), "after a restart"),
     _Situation("lost connection", frozenset({"cuts", "disconnects"}), "after it lost its {} stream"),
     _Situation("slow answer", frozenset({"slows"}), "after a late answer about {}"),
     _Situation("slow call", frozenset({"slows-calls"}), "after a late answer of an external system"),
+    _Situation(
+        "late notification",
+        frozenset({"slows-notifications", "repeats-notifications"}),
+        "after a notification of an external system that was late, or came twice",
+    ),
     _Situation(
         "bookmarks", frozenset({"drops-bookmarks", "adds-bookmarks", "refuses-watch-lists"}), "when bookmarks of {} come otherwise"
     ),

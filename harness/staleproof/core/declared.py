@@ -4,6 +4,7 @@ A plan holds them, so a trial can be run again; nothing in them is secret.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -17,6 +18,10 @@ Duration = Annotated[str, msgspec.Meta(pattern=r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)$",
 """As `30s`, `500ms`, `5m`."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 EXTERNAL_URL = "EXTERNAL_URL"
+SHARED_SYSTEMS = "shared systems"
+"""Under this name a report's environment has the systems with which trials were run one at a time."""
+PORT, FOLDER = "{port}", "{folder}"
+"""In the URL of a service and in its commands: a free port; in the commands of `DeclaredCommands`, a folder."""
 
 
 class Within(Value, frozen=True, kw_only=True):
@@ -65,7 +70,8 @@ class DeclaredPostgreSQL(Declared, frozen=True, kw_only=True, tag="postgresql"):
 
 
 class DeclaredHTTP(Declared, frozen=True, kw_only=True, tag="http"):
-    """A service at a URL, as `http://127.0.0.1:9000`, of whose state nothing is known. `command` starts it; empty: it runs."""
+    """A service at a URL, as `http://127.0.0.1:9000`, of whose state nothing is known. `command` starts it; `{port}` in both is a
+    free port. Empty: it runs, and is shared."""
 
     url: Word
     command: tuple[str, ...] = ()
@@ -85,7 +91,32 @@ class DeclaredOwn(Declared, frozen=True, kw_only=True, tag="own"):
     adapter: Annotated[str, msgspec.Meta(pattern=r"^.+\.py:[A-Za-z_]\w*$", examples=["conftest.py:adapter"])]
 
 
-AnyDeclared = DeclaredPostgreSQL | DeclaredHTTP | DeclaredS3 | DeclaredOwn
+class DeclaredCommands(Declared, frozen=True, kw_only=True, tag="command"):
+    """A system that commands of the user's read and change. In all of them `{port}` is a free port and `{folder}` a folder of the
+    worker's own; `{kind}`, `{name}` and `{fields}` (JSON) are what is changed.
+
+    Attributes:
+        read: prints what is there, a JSON object for each line: kind, name, fields.
+        create, change, delete: make, change or delete one thing; empty: that cannot be done.
+        stop, start: have it down, and up again; empty: `command` is stopped and started, if there is one.
+        url, command: as in `DeclaredHTTP`; without a url the controller reaches it by itself, and its calls are not known.
+        bare: of each kind the fields that `change` can change, with the values that they have when nothing is said of them.
+        answers: how long any of the commands may take.
+    """
+
+    read: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    create: tuple[str, ...] = ()
+    change: tuple[str, ...] = ()
+    delete: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
+    start: tuple[str, ...] = ()
+    url: str = ""
+    command: tuple[str, ...] = ()
+    bare: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+    answers: Duration = "10s"
+
+
+AnyDeclared = DeclaredPostgreSQL | DeclaredHTTP | DeclaredS3 | DeclaredCommands | DeclaredOwn
 
 
 class DeclarationError(ValueError):
@@ -118,4 +149,30 @@ def declared_problems(systems: tuple[AnyDeclared, ...]) -> list[str]:
         values = [str(getattr(each, field)) for each in systems]
         twice = sorted({value for value in values if values.count(value) > 1})
         found += [f"{field} {value!r} is there twice; each system needs its own" for value in twice]
-    return found
+    return [*found, *_port_problems(systems), *_command_problems(systems)]
+
+
+def _command_problems(systems: tuple[AnyDeclared, ...]) -> Iterator[str]:
+    """Commands that are of no use without others."""
+    for each in systems:
+        if not isinstance(each, DeclaredCommands):
+            continue
+        if bool(each.stop) is not bool(each.start):
+            yield f"{each.name}: {'stop' if each.stop else 'start'} is there and not {'start' if each.stop else 'stop'}; say both"
+        if (each.change or each.create) and not each.delete:
+            yield f"{each.name}: delete is missing: what a trial leaves there has to be removed"
+        if each.bare and not each.change:
+            yield f"{each.name}: bare says what can be changed, and change is missing, which does it"
+        if each.command and not each.url:
+            yield f"{each.name}: url is missing, by which is seen that what `command` starts is up"
+
+
+def _port_problems(systems: tuple[AnyDeclared, ...]) -> Iterator[str]:
+    """A free port has to be known to both sides."""
+    for each in systems:
+        if isinstance(each, DeclaredHTTP | DeclaredS3 | DeclaredCommands):
+            in_url, in_command = PORT in each.url, any(PORT in word for word in each.command)
+            if in_url and not in_command:
+                yield f"{each.name}: {PORT} is in url and not in command, which has to listen there"
+            if in_command and not in_url:
+                yield f"{each.name}: {PORT} is in command and not in url, by which it is reached"

@@ -125,7 +125,9 @@ class NotificationFault(Value, frozen=True, kw_only=True, tag_field="fault", tag
     effect: NotificationEffect
     seconds: Seconds | None = None
     mentions: str = ""
+    nth: Positive = 1
     count: Positive | None = None
+    of: int | None = None
 
 
 class SystemFaults(Value, frozen=True, kw_only=True):
@@ -179,13 +181,15 @@ class AnswerSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
 class NotificationSeen(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="seen", tag="notification"
 ):
-    """A notification came from the system. It leaves for the client now, unless `effect` says that a fault acted."""
+    """A notification came from the system. It leaves for the client now, unless `effect` says that a fault acted; `of` is as in
+    `CallFault`."""
 
     at: float
     system: str
     channel: str
     text: str
     effect: NotificationEffect | None = None
+    of: int | None = None
 
 
 Seen = CallSeen | AnswerSeen | NotificationSeen

@@ -144,6 +144,12 @@ NEVER_REPAIRED_SECONDS = 3.0
 """Where the controller says that it repairs nothing: long enough to see what it does."""
 SLOW_CALL_SECONDS = 1.0
 """How late the answer to a single call to an external system comes."""
+FIRST_LIST_SECONDS = 3.0
+"""So late comes the first list of a new life, when something drifts meanwhile: longer than a process takes to start."""
+DOWN_SECONDS = 10.0
+"""An external system is down for so long while nothing happens, unless the user says within what time the controller repairs."""
+LATE_NOTIFICATION_SECONDS = 2.0
+"""How late a notification of an external system comes: what is told meanwhile overtakes it."""
 SLOW_SYSTEM_SECONDS = 2.0
 """An external system that is slow answers so late."""
 LAGS_SECONDS = (0.3, 0.6, 1.0)

@@ -6,15 +6,32 @@ that needs an event is told from one that looks by itself, and from one that nev
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 from msgspec import structs
 
-from staleproof.core.fault import KillAtCall, RejectCall, Restart, Window
+from staleproof.core.fault import (
+    AnyFault,
+    DelayStream,
+    KillAtCall,
+    LateNotification,
+    LoseNotification,
+    Pause,
+    RejectCall,
+    RepeatNotification,
+    Restart,
+    SlowStart,
+    Window,
+)
 from staleproof.core.operator.observed import Observed, Outside
 from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Rest, Resync, Step, Touch, TurnSystem, at_once
 from staleproof.core.times import (
     AWAY_SECONDS,
+    DOWN_SECONDS,
+    FIRST_LIST_SECONDS,
+    LATE_NOTIFICATION_SECONDS,
     NEVER_REPAIRED_SECONDS,
+    OUTAGE_FACTOR,
     REPAIRED_FACTOR,
     REPAIRED_SECONDS,
     REPAIRED_SPARE_SECONDS,
@@ -26,6 +43,7 @@ from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.profile import Profile
 
 _OTHERS = 3
+_OF_ORDER = ("converges-after-catch-up",)
 SCENARIO = Scenario("external", settle=slow_to_start)
 
 
@@ -81,6 +99,98 @@ def missed(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 
 @SCENARIO.family
+def stopped(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The same while the controller's process is stopped: it goes on as if no time had passed."""
+    return (
+        Draft(
+            f"{words} while the controller is paused",
+            [Pause(window=Window(2, 3))],
+            (appear(observed), step, AwaitRepair(seconds=patience_for(outside)), UNWOKEN),
+            aims=("repairs-external-drift",) if _claims(outside) else (),
+        )
+        for outside, words, step in profile.more(_first(observed))
+    )
+
+
+@SCENARIO.family
+def unlisted(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The same while a new life of the controller waits for its first list: it knows none of its primaries yet."""
+    window = Window(2, 3)
+    return (
+        Draft(
+            f"{words} before the controller's first list has come",
+            [Restart(window=window), SlowStart(resource=observed.resource, by_seconds=FIRST_LIST_SECONDS, window=window)],
+            (appear(observed), step, AwaitRepair(seconds=patience_for(outside)), UNWOKEN),
+            aims=("survives-restart", "repairs-external-drift") if _claims(outside) else ("survives-restart",),
+        )
+        for outside, words, step in profile.more(_first(observed))
+        if observed.resource in observed.watched
+    )
+
+
+@SCENARIO.family
+def replaced(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Another user deletes it, and creates another of the same name, with nothing said of it: it is there, and not what it was."""
+    return (
+        Draft(
+            f"one of the {outside.kind} in {outside.system} is replaced by one that another user has created",
+            steps=_silent(observed, outside, structs.replace(step, change="created")),
+            aims=("repairs-external-drift", "drift-needs-no-api-event") if _claims(outside) else (),
+        )
+        for outside, _, step in profile.more(_first(observed))
+        if outside.otherwise
+    )
+
+
+@SCENARIO.family
+def told(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The system tells of what drifts, and that goes wrong on its way: it is lost, comes twice, late, or out of order."""
+    for outside, words, step in profile.more(_first(observed)):
+        if "notify" not in outside.can:
+            continue
+        aimed = ("repairs-external-drift", "drift-needs-no-api-event") if _claims(outside) else ()
+        for said, fault in _notices(outside.system):
+            yield Draft(f"{words} and the notification {said}", [fault], _silent(observed, outside, step), aims=aimed)
+        if outside.otherwise:
+            changed = Drift(system=outside.system, kind=outside.kind, change="changed", fields=outside.otherwise)
+            late = LateNotification(system=outside.system, by_seconds=LATE_NOTIFICATION_SECONDS, window=Window(2, 3))
+            wait = AwaitRepair(seconds=patience_for(outside))
+            steps = (appear(observed), changed, step, wait, Touch(target=observed.target), wait)
+            yield Draft(f"{words} and is told of before an earlier change", [late], steps, aims=aimed)
+
+
+@SCENARIO.family
+def unkept(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """What keeps for the controller what the system tells (a replication slot) is lost while the controller is down, and with it
+    what was told meanwhile."""
+    for outside, words, step in profile.more(_first(observed)):
+        kept = [each for each in observed.outside if each.system == outside.system and each.names]
+        for each in kept if "notify" in outside.can and _claims(outside) else ():
+            lost = Drift(system=each.system, kind=each.kind, name=each.names[0])
+            yield Draft(
+                f"{words} while the controller is down, and what was told of it is lost with the {each.kind}",
+                [Restart(stays_down=True, window=Window(2, 4))],
+                (appear(observed), step, lost, AwaitRepair(seconds=patience_for(outside)), UNWOKEN),
+                aims=("survives-restart", "repairs-external-drift"),
+            )
+
+
+@SCENARIO.family
+def overtaken(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The primary is changed and what is outside drifts: the notification comes before the watch event, or after it."""
+    for outside, words, step in profile.more(_first(observed)):
+        if "notify" not in outside.can or observed.change is None or observed.resource not in observed.watched:
+            continue
+        wait = AwaitRepair(seconds=patience_for(outside))
+        late = DelayStream(resource=observed.resource, by_seconds=LATE_NOTIFICATION_SECONDS, window=Window(2, 4))
+        held = (appear(observed), observed.change, step, wait, UNWOKEN)
+        yield Draft(f"{words} and is told of before a change of the primary is shown", [late], held, aims=_OF_ORDER)
+        notice = LateNotification(system=outside.system, by_seconds=LATE_NOTIFICATION_SECONDS, window=Window(2, 3))
+        steps = (appear(observed), step, observed.change, wait, UNWOKEN)
+        yield Draft(f"{words} and is told of after a change of the primary is shown", [notice], steps, aims=_OF_ORDER)
+
+
+@SCENARIO.family
 def refused(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The first call that may repair it is rejected, and nothing happens in Kubernetes that would make the controller try again."""
     return (
@@ -102,6 +212,22 @@ def quiet(observed: Observed, profile: Profile) -> Iterator[Draft]:
     steps = (appear(observed), Rest(seconds=WAITS_SECONDS), *look, Rest(seconds=WAITS_SECONDS), *look, UNWOKEN)
     if observed.calls:
         yield Draft("nothing happens, and the controller is made to look again", steps=steps, aims=("calm-external-calls",))
+
+
+@SCENARIO.family
+def recovered(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The system is down for longer than a period, while nothing happens in Kubernetes; it is up again, and something drifts. A
+    controller whose last look has failed has to look again."""
+    for outside, words, step in profile.more(_first(observed)):
+        if _claims(outside) and {"stop", "start"} <= set(outside.can):
+            down, up = (TurnSystem(system=outside.system, state=state) for state in ("down", "up"))
+            away = outside.repairs_within or DOWN_SECONDS
+            wait = AwaitRepair(seconds=patience_for(outside) + OUTAGE_FACTOR * away)
+            yield Draft(
+                f"{outside.system} was down for {away:g} s, and then {words}",
+                steps=(appear(observed), down, Rest(seconds=away), up, step, wait, UNWOKEN),
+                aims=("repairs-external-drift",),
+            )
 
 
 @SCENARIO.family
@@ -174,6 +300,20 @@ def _drifts(observed: Observed) -> Iterator[tuple[Outside, str, Drift]]:
             if outside.otherwise:
                 changed = Drift(system=outside.system, kind=outside.kind, change="changed", fields=outside.otherwise)
                 yield outside, f"{of} is changed", changed
+
+
+def _first(observed: Observed) -> Iterator[tuple[Outside, str, Drift]]:
+    """Of each kind of thing the first way in which it drifts: it is deleted."""
+    for outside in observed.outside:
+        yield from islice((each for each in _drifts(observed) if each[0] is outside), 1)
+
+
+def _notices(system: str) -> Iterator[tuple[str, AnyFault]]:
+    """What may happen to a notification, in words, and the fault."""
+    window = Window(2, 3)
+    yield "is lost", LoseNotification(system=system, window=window)
+    yield "comes twice", RepeatNotification(system=system, window=window)
+    yield "comes late", LateNotification(system=system, by_seconds=LATE_NOTIFICATION_SECONDS, window=window)
 
 
 def _turns(observed: Observed) -> Iterator[tuple[str, TurnSystem]]:

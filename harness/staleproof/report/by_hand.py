@@ -12,7 +12,19 @@ import yaml
 
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.story.narrative import Story
-from staleproof.core.fault import AnyFault, ExternalFault, Kill, LoseCallAnswer, Pause, RejectCall, Restart, SlowCall
+from staleproof.core.fault import (
+    AnyFault,
+    ExternalFault,
+    Kill,
+    LateNotification,
+    LoseCallAnswer,
+    LoseNotification,
+    Pause,
+    RejectCall,
+    RepeatNotification,
+    Restart,
+    SlowCall,
+)
 from staleproof.core.history.history import History
 from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.masking import SECRET
@@ -165,7 +177,7 @@ def _process(fault: AnyFault, number: int, last: int) -> Iterator[str]:
             again = "" if fault.stays_down else ", and start it again"
             yield f"Make ready to kill the controller in this step, right {fault.moment} {what}{nth}{again}."
         case ExternalFault() if number == begins:
-            yield _of_a_call(fault)
+            yield _outside(fault)
         case Pause() if number == begins:
             yield "Stop the controller's process (kill -STOP)."
     if number == ends and isinstance(fault, Restart | Kill) and fault.stays_down:
@@ -174,8 +186,17 @@ def _process(fault: AnyFault, number: int, last: int) -> Iterator[str]:
         yield "Let the controller go on (kill -CONT)."
 
 
-def _of_a_call(fault: ExternalFault) -> str:
-    """What the reader does to a call to an external system."""
+def _outside(fault: ExternalFault) -> str:
+    """What the reader does to a call to an external system, or to what one tells."""
+    times = "" if fault.times == 1 else ", and those after it" if fault.times is None else f", and {fault.times - 1} after it"
+    told = f"notification number {fault.nth} of {fault.about}{times}{',' * bool(times)}"
+    match fault:
+        case LoseNotification():
+            return f"Have {told} in this step lost."
+        case LateNotification(by_seconds=seconds):
+            return f"Have {told} in this step delivered {seconds:g} s late."
+        case RepeatNotification():
+            return f"Have {told} in this step delivered twice."
     call = f"call number {fault.nth} to {fault.about} that changes something"
     match fault:
         case RejectCall():

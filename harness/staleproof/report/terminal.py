@@ -12,6 +12,7 @@ from rich.text import Text
 
 from staleproof.checks.catalog import BY_SLUG, is_scored, worst
 from staleproof.checks.verdict import Outcome
+from staleproof.core.declared import SHARED_SYSTEMS
 from staleproof.core.grouping import grouped
 from staleproof.core.history.request import not_allowed
 from staleproof.core.history.time_breakdown import Spent
@@ -250,6 +251,9 @@ def _costs(report: Report) -> Iterator[Text]:
 
 def _external(report: Report) -> Iterator[Text]:
     """What was asked of each external system, how often in relation to what was there, and what was done to it."""
+    if shared := report.environment.get(SHARED_SYSTEMS):
+        told = "one trial at a time, however many workers there are: the run has not started"
+        yield Text(f"{told} {shared} (`command` gives each worker its own)", style="yellow")
     for system, series in sorted(grouped((each.system, each) for trial in report.trials for each in trial.external).items()):
         verbs = Counter(call.verb or "?" for each in series for call in each.calls)
         calls = ", ".join(f"{verb} {count}" for verb, count in verbs.most_common(_MOST_VERBS))

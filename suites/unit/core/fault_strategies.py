@@ -50,6 +50,9 @@ _CHOSEN: dict[str, Fields] = {
     "RejectCall": _WHOLE,
     "SlowCall": _WHOLE,
     "LoseCallAnswer": _WHOLE,
+    "LoseNotification": _WHOLE,
+    "LateNotification": _WHOLE,
+    "RepeatNotification": _WHOLE,
     "KillAtCall": _WHOLE | {"times": st.just(1)},
     "Pause": _WHOLE,
 }

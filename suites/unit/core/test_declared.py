@@ -1,11 +1,15 @@
 """What a user declares of an external system: times, and what does not go together."""
 
+from typing import Any
+
 import pytest
 
 from staleproof.core.declared import (
     DeclarationError,
+    DeclaredCommands,
     DeclaredHTTP,
     DeclaredPostgreSQL,
+    DeclaredS3,
     Every,
     Within,
     declared_problems,
@@ -39,6 +43,35 @@ def test_each_system_needs_a_name_and_a_variable_of_its_own() -> None:
     ]
 
 
+def test_a_free_port_is_known_to_the_command_and_to_the_url() -> None:
+    command = ("serve", "--port={port}")
+    assert declared_problems((DeclaredS3(name="store", url="http://127.0.0.1:{port}", command=command),)) == []
+    (of_url,) = declared_problems((DeclaredHTTP(name="api", url="http://127.0.0.1:{port}", command=("serve",)),))
+    assert of_url == "api: {port} is in url and not in command, which has to listen there"
+    (of_command,) = declared_problems((DeclaredHTTP(name="api", url="http://127.0.0.1:1", command=command),))
+    assert of_command == "api: {port} is in command and not in url, by which it is reached"
+
+
+def commands(**fields: Any) -> DeclaredCommands:  # noqa: ANN401  # as declared
+    return DeclaredCommands(name="runner", read=("ctl", "read"), **fields)
+
+
+@pytest.mark.parametrize(
+    ("declared", "problem"),
+    [
+        (commands(stop=("ctl", "stop")), "runner: stop is there and not start; say both"),
+        (commands(start=("ctl", "start")), "runner: start is there and not stop; say both"),
+        (commands(change=("ctl",)), "runner: delete is missing: what a trial leaves there has to be removed"),
+        (commands(bare={"a": {}}), "runner: bare says what can be changed, and change is missing, which does it"),
+        (commands(command=("serve",)), "runner: url is missing, by which is seen that what `command` starts is up"),
+        (commands(url="http://127.0.0.1:{port}"), "runner: {port} is in url and not in command, which has to listen there"),
+    ],
+)
+def test_commands_that_are_of_no_use_without_others(declared: DeclaredCommands, problem: str) -> None:
+    assert declared_problems((declared,)) == [problem]
+    assert declared_problems((commands(change=("c",), delete=("c",), bare={"a": {"b": 1}}),)) == []
+
+
 def test_what_is_wrong_is_reported() -> None:
     assert read_declaration({"name": "db", "kind": "postgresql"}) == DeclaredPostgreSQL(name="db")
     with pytest.raises(DeclarationError, match="did you mean 'repairs'"):
@@ -49,5 +82,7 @@ def test_what_is_wrong_is_reported() -> None:
         read_declaration({"name": "db", "kind": "postgresql", "env": "my url"})
     with pytest.raises(DeclarationError, match=r"repairs.within is 'soon', expected for example .*30s"):
         read_declaration({"name": "db", "kind": "postgresql", "repairs": {"within": "soon"}})
+    with pytest.raises(DeclarationError, match="read is missing"):
+        read_declaration({"name": "runner", "kind": "command"})
     with pytest.raises(DeclarationError, match="repairs is 'nver', expected one of never; did you mean 'never'"):
         read_declaration({"name": "db", "kind": "postgresql", "repairs": "nver"})

@@ -5,7 +5,18 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from staleproof.core.fault import KillAtCall, RejectCall, Restart, Window
+from staleproof.core.fault import (
+    DelayStream,
+    KillAtCall,
+    LateNotification,
+    LoseNotification,
+    Pause,
+    RejectCall,
+    RepeatNotification,
+    Restart,
+    SlowStart,
+    Window,
+)
 from staleproof.core.operator.observed import Calls, Observed, Outside
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Patch, Rest, Resync, Touch, TurnSystem, describe
@@ -14,7 +25,7 @@ from staleproof.draw.other_faults import families
 from staleproof.draw.outside import SCENARIO
 from staleproof.draw.profile import PROFILES, STANDARD
 
-from .seen import CHANGE, TARGET, check, widgets
+from .seen import CHANGE, TARGET, WIDGETS, check, widgets
 
 ALL = ("count_calls", "drift", "read_state", "slow", "start", "stop")
 DELETED = Drift(system="db", kind="roles")
@@ -65,6 +76,53 @@ def test_the_same_while_the_controller_is_down() -> None:
     assert {plan.faults for plan in found} == {(Restart(stays_down=True, window=Window(2, 3)),)}
 
 
+def test_the_same_while_it_is_paused_and_before_its_first_list() -> None:
+    (paused,) = plans("stopped", keeper())
+    assert paused.steps[1] == DELETED
+    assert paused.faults == (Pause(window=Window(2, 3)),)
+    (unlisted,) = plans("unlisted", keeper())
+    assert unlisted.steps[1] == DELETED
+    restart, slow = unlisted.faults
+    assert restart == Restart(window=Window(2, 3))
+    assert isinstance(slow, SlowStart)
+    assert (slow.resource, slow.window) == (WIDGETS, Window(2, 3))
+    for name in ("stopped", "unlisted"):
+        assert plans(name, keeper(), "smoke") == []
+
+
+def test_another_user_creates_in_its_place_what_is_not_as_it_was() -> None:
+    (plan,) = plans("replaced", keeper())
+    assert plan.steps[1] == Drift(system="db", kind="roles", change="created")
+    assert plans("replaced", replace(keeper(), outside=(Outside("db", "roles", 1, {}, ALL),))) == [], "nothing of it would differ"
+
+
+def test_what_the_system_tells_is_lost_comes_twice_late_and_out_of_order() -> None:
+    found = plans("told", keeper(can=(*ALL, "notify")))
+    assert {type(plan.faults[0]) for plan in found} == {LoseNotification, RepeatNotification, LateNotification}
+    assert all(step.notifies for plan in found for step in plan.steps if isinstance(step, Drift))
+    first, second = found[-1].steps[1:3]
+    assert (first, second) == (CHANGED, DELETED)
+    assert found[-1].faults[0].window == Window(2, 3), "what is told second is in time"
+    assert plans("told", keeper()) == [], "the system tells of nothing"
+
+
+def test_the_system_tells_of_it_before_and_after_a_change_of_the_primary_is_shown() -> None:
+    before, after = plans("overtaken", keeper(can=(*ALL, "notify")))
+    assert before.steps[1:3] == (CHANGE, DELETED)
+    assert isinstance(before.faults[0], DelayStream)
+    assert after.steps[1:3] == (DELETED, CHANGE)
+    assert isinstance(after.faults[0], LateNotification)
+
+
+def test_what_keeps_what_the_system_tells_is_lost_while_it_is_down() -> None:
+    of = keeper(can=(*ALL, "notify"))
+    slots = Outside("db", "slots", 0, {}, (*ALL, "notify"), names=("s",))
+    (plan,) = plans("unkept", replace(of, outside=(*of.outside, slots)))
+    assert plan.steps[1:3] == (DELETED, Drift(system="db", kind="slots", name="s"))
+    assert plan.faults == (Restart(stays_down=True, window=Window(2, 4)),)
+    assert plans("unkept", of) == []
+
+
 def test_drift_is_aimed_at_unless_the_controller_says_that_it_never_repairs() -> None:
     claimed = {slug for name in ("drift", "missed") for plan in plans(name, keeper()) for slug in plan.aims}
     assert claimed >= {"repairs-external-drift", "drift-needs-no-api-event", "survives-restart"}
@@ -84,6 +142,15 @@ def test_it_is_made_to_look_while_nothing_happens() -> None:
     (plan,) = plans("quiet", keeper())
     assert [type(step) for step in plan.steps[1:]] == [Rest, Touch, Resync, Rest, Touch, Resync, Rest]
     assert plan.aims == ("calm-external-calls",)
+
+
+def test_something_drifts_after_an_outage_in_which_nothing_else_happened() -> None:
+    (plan,) = plans("recovered", keeper(within=5.0))
+    assert [type(step) for step in plan.steps[1:]] == [TurnSystem, Rest, TurnSystem, Drift, AwaitRepair, Rest]
+    assert plan.steps[2] == Rest(seconds=5.0)
+    assert plan.aims == ("repairs-external-drift",)
+    assert plans("recovered", keeper(within=0.0)) == []
+    assert plans("recovered", keeper(can=("drift", "read_state"))) == [], "it cannot be stopped"
 
 
 def test_a_change_is_taken_back_while_the_system_is_down_for_long() -> None:

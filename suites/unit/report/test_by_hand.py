@@ -15,9 +15,12 @@ from staleproof.core.fault import (
     HoldStream,
     Kill,
     KillAtCall,
+    LateNotification,
     LoseCallAnswer,
+    LoseNotification,
     Pause,
     RejectCall,
+    RepeatNotification,
     Restart,
     SlowCall,
     Window,
@@ -151,6 +154,21 @@ def test_what_is_done_to_external_systems_is_reported() -> None:
         "See to it, past the controller, that another user has deleted number 1 of the roles in db.",
         "Wait until what drifted is repaired, for at most 30 s.",
         "See to it, past the controller, that db is down.",
+    ]
+
+
+def test_what_happens_to_notifications_is_told() -> None:
+    window = Window(1, 2)
+    faults: tuple[AnyFault, ...] = (
+        LoseNotification(system="db", times=None, window=window),
+        LateNotification(by_seconds=2.0, times=2, window=window),
+        RepeatNotification(system="db", window=window),
+    )
+    told = [line for line in of(Drift(system="db", kind="roles"), faults=faults).splitlines() if line.startswith("echo")]
+    assert [line.removeprefix("echo '").removesuffix(" Then press Enter.'; read -r") for line in told[:3]] == [
+        "Have notification number 1 of db, and those after it, in this step lost.",
+        "Have notification number 1 of external systems, and 1 after it, in this step delivered 2 s late.",
+        "Have notification number 1 of db in this step delivered twice.",
     ]
 
 

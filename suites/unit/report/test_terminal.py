@@ -393,6 +393,12 @@ def test_what_it_may_not_do_is_reported_and_that_nobody_looked() -> None:
     assert "RBAC was not checked: nobody knows" in lines(unchecked)
 
 
+def test_systems_that_are_shared_are_reported() -> None:
+    shared = msgspec.structs.replace(report(PASSED), environment={"shared systems": "store"})
+    assert any(line.startswith("one trial at a time") and "store" in line for line in lines(shared, width=200))
+    assert not any(line.startswith("one trial at a time") for line in lines(report(PASSED), width=200))
+
+
 def test_what_was_asked_of_external_systems_is_reported_with_how_often_they_were_only_looked_at() -> None:
     series = ExternalSeries(
         system="db",

@@ -100,6 +100,27 @@ SYMPTOMS = (
         ),
     ),
     Symptom(
+        "it insists on TLS to PostgreSQL, and staleproof reads statements on their way, so the server has none",
+        "take the URL as it is in the controller's variable (`external: {env: …}`): it says sslmode=disable. A flag, a variable "
+        "such as PGSSLMODE, or code that says sslmode=require goes before it: leave that out, or say disable there, too",
+        (
+            _log(
+                "server does not support SSL, but SSL was required",
+                'psycopg.OperationalError: connection to server at "127.0.0.1", port 5432 failed: server does not support SSL, but '
+                "SSL was required",
+            ),
+            _log("pq: SSL is not enabled on the server", "pq: SSL is not enabled on the server"),
+            _log(
+                "server refused TLS connection",
+                "failed to connect to `user=controller database=postgres`: 127.0.0.1:5432: server refused TLS connection",
+            ),
+            _log(
+                "The server does not support SSL|rejected SSL upgrade",
+                "org.postgresql.util.PSQLException: The server does not support SSL.",
+            ),
+        ),
+    ),
+    Symptom(
         "it finds no certificate for its webhooks (or metrics): no volume is mounted here",
         "{webhook_cert_dir} is a folder with a pair that is made for each run: give it to the flag or variable for that folder "
         "(kubebuilder's: --webhook-cert-path={webhook_cert_dir}), or, where controller-runtime looks by itself, say "

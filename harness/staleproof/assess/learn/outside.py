@@ -16,17 +16,22 @@ from staleproof.drive.trial.environment import Environment
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """What the adapter of a declared system can do, and what is said of nothing in it (`ExternalSystem.bare`)."""
+    """What the adapter of a declared system can do, what is said of nothing in it (`ExternalSystem.bare`), and in which kinds of
+    things it keeps what it tells."""
 
     declared: AnyDeclared
     can: tuple[str, ...]
     bare: Mapping[str, Mapping[str, Any]]
+    keeps_told: frozenset[str] = frozenset()
 
 
 async def adapters(environment: Environment) -> list[Adapter]:
     """Those of the systems that run."""
     running = environment.external.systems.values()
-    return [Adapter(each.declared, tuple(sorted(each.relayed.capabilities())), each.relayed.bare) for each in running]
+    return [
+        Adapter(each.declared, tuple(sorted(each.relayed.capabilities())), each.relayed.bare, each.relayed.keeps_told)
+        for each in running
+    ]
 
 
 def calls(life: Sequence[Trial]) -> tuple[Calls, ...]:
@@ -50,18 +55,33 @@ def _changing(trial: Trial) -> Iterator[tuple[int, str]]:
 def _kinds(life: Sequence[Trial], adapter: Adapter) -> Iterator[Outside]:
     declared = adapter.declared
     within = 0.0 if declared.repairs == "never" else declared.repairs_within
-    held = [Counter(each.kind for each in _held(trial, declared.name)) for trial in life]
+    kept = {kind: names for kind in adapter.keeps_told if (names := _names(life, declared.name, kind))}
+    held = [Counter(each.kind for each in _held(trial, declared.name) if each.kind not in kept) for trial in life]
     kinds = sorted(set.intersection(*(set(each) for each in held)))
     for kind in kinds:
         first = next(each for each in _held(life[0], declared.name) if each.kind == kind)
         changed = otherwise(first.fields, adapter.bare.get(kind, {}))
         yield Outside(declared.name, kind, min(each[kind] for each in held), changed, adapter.can, within)
+    for kind, names in sorted(kept.items()):
+        yield Outside(declared.name, kind, 0, {}, adapter.can, within, names)
     if not kinds:
         yield Outside(declared.name, can=adapter.can, repairs_within=within)
 
 
+def _names(life: Sequence[Trial], system: str, kind: str) -> tuple[str, ...]:
+    """What there is of a kind in every run under the same name, so that it is of no trial."""
+    return tuple(
+        sorted(set.intersection(*({each.external for each in _all(trial, system) if each.kind == kind} for trial in life)))
+    )
+
+
 def _held(trial: Trial, system: str) -> list[Held]:
     """What it holds for the trial's objects at the end of the first step."""
+    return [each for each in _all(trial, system) if each.name]
+
+
+def _all(trial: Trial, system: str) -> Sequence[Held]:
+    """What it holds then."""
     ended = next((run.ended for run in trial.steps[:1] if run.ended is not None), 0)
     told = [entry for index, entry in trial.every(ExternalState) if index < ended and entry.system == system]
-    return [each for each in told[-1].objects if each.name] if told else []
+    return told[-1].objects if told else ()

@@ -96,10 +96,12 @@ def is_withheld(trial: Trial, drift: Drift) -> bool:
 
 
 def notified(trial: Trial, drift: Drift) -> bool:
-    """Whether the system told the controller of something, of that primary or of none, before it was repaired."""
+    """Whether the system told the controller of something, of that primary or of none, before it was repaired. What was lost on its
+    way tells nothing."""
     of = ("", ""), (drift.of.resource, drift.of.name)
     told = trial.every(Notified, since=drift.index, until=drift.begun)
-    return any(entry.system == drift.system and owner(trial, entry.resource, entry.name) in of for _, entry in told)
+    heard = (entry for _, entry in told if entry.system == drift.system and entry.effect != "lose")
+    return any(owner(trial, entry.resource, entry.name) in of for entry in heard)
 
 
 def _drift(trial: Trial, index: Position, entry: Drifted) -> Drift | None:

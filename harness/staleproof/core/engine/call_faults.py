@@ -19,12 +19,12 @@ class CallFaults:
         given = tuple(faults)
         known: Mapping[object, int] = before.known if before is not None else {}
         self._calls = _Counted([each for each in given if isinstance(each, CallFault)], known)
-        self._notifications = _Counted([each for each in given if isinstance(each, NotificationFault)])
+        self._notifications = _Counted([each for each in given if isinstance(each, NotificationFault)], known)
 
     @property
     def known(self) -> Mapping[object, int]:
-        """How many calls each fault of a plan has met."""
-        return self._calls.known
+        """How many calls, or notifications, each fault of a plan has met."""
+        return {**self._calls.known, **self._notifications.known}
 
     def on_call(self, verb: str, texts: Sequence[str]) -> CallFault | None:
         """The first that concerns a call with this verb and these texts."""
@@ -37,21 +37,20 @@ class CallFaults:
 
 
 class _Counted(Generic[T]):
-    def __init__(self, faults: Sequence[T], known: Mapping[object, int] | None = None) -> None:
+    def __init__(self, faults: Sequence[T], known: Mapping[object, int]) -> None:
         self._faults: Sequence[T] = faults
-        self._met = [(known or {}).get(each, 0) for each in faults]
+        self._met = [known.get(each, 0) for each in faults]
 
     @property
     def known(self) -> Mapping[object, int]:
-        """How many calls each fault of a plan has met."""
+        """How many each fault of a plan has met."""
         met = zip(self._faults, self._met, strict=True)
-        return {each: count for each, count in met if isinstance(each, CallFault) and each.of is not None}
+        return {each: count for each, count in met if each.of is not None}
 
     def first(self, texts: Sequence[str], concerns: Callable[[T], bool]) -> T | None:
         for index, fault in enumerate(self._faults):
             if concerns(fault) and (not fault.mentions or any(fault.mentions in text for text in texts)):
                 self._met[index] += 1
-                begins = fault.nth if isinstance(fault, CallFault) else 1
-                if begins <= self._met[index] < begins + (fault.count or math.inf):
+                if fault.nth <= self._met[index] < fault.nth + (fault.count or math.inf):
                     return fault
         return None

@@ -8,7 +8,18 @@ controller, `model` what a fault is.
 from staleproof.core.fault.availability import Coalesce, Expire, Hang, PastSnapshot, Refuse, RefuseWatchList
 from staleproof.core.fault.calls import Compete, LoseAnswer, Reject, SlowAnswer
 from staleproof.core.fault.effects import Effect, Twin
-from staleproof.core.fault.external import ExternalFault, KillAtCall, LoseCallAnswer, RejectCall, SlowCall
+from staleproof.core.fault.external import (
+    ExternalCallFault,
+    ExternalFault,
+    ExternalNoticeFault,
+    KillAtCall,
+    LateNotification,
+    LoseCallAnswer,
+    LoseNotification,
+    RejectCall,
+    RepeatNotification,
+    SlowCall,
+)
 from staleproof.core.fault.hostile import DropFrame, NoEndBookmark, Reorder, RepeatFrame, StaleRead
 from staleproof.core.fault.model import CallFault, Fault, HeldState, Misfit, OwnWrite, Place, Seat, Window
 from staleproof.core.fault.process import Kill, Pause, Restart
@@ -28,7 +39,8 @@ StreamFault = HoldStream | HideOwnWrite | DelayStream | Skew | SeverStream | Dro
 AvailabilityFault = Refuse | Hang | Expire | Coalesce | RefuseWatchList | PastSnapshot
 RequestFault = Reject | Compete | LoseAnswer | SlowAnswer
 HostileFault = DropFrame | RepeatFrame | Reorder | NoEndBookmark | StaleRead
-OutsideFault = RejectCall | SlowCall | LoseCallAnswer | KillAtCall
+NoticeFault = LoseNotification | LateNotification | RepeatNotification
+OutsideFault = RejectCall | SlowCall | LoseCallAnswer | KillAtCall | NoticeFault
 AnyFault = StreamFault | AvailabilityFault | RequestFault | OutsideFault | Kill | Restart | Pause | HostileFault
 
 __all__ = [
@@ -43,7 +55,9 @@ __all__ = [
     "DropFrame",
     "Effect",
     "Expire",
+    "ExternalCallFault",
     "ExternalFault",
+    "ExternalNoticeFault",
     "Fault",
     "Hang",
     "HeldState",
@@ -52,10 +66,13 @@ __all__ = [
     "HostileFault",
     "Kill",
     "KillAtCall",
+    "LateNotification",
     "LoseAnswer",
     "LoseCallAnswer",
+    "LoseNotification",
     "Misfit",
     "NoEndBookmark",
+    "NoticeFault",
     "OutsideFault",
     "OwnWrite",
     "PastSnapshot",
@@ -68,6 +85,7 @@ __all__ = [
     "Release",
     "Reorder",
     "RepeatFrame",
+    "RepeatNotification",
     "RequestFault",
     "Restart",
     "Seat",

@@ -45,12 +45,17 @@ ProcessEffect = Literal["restarts", "kills", "terminates", "pauses"]
 - `pauses`: the process stands still while the cluster goes on.
 """
 
-ExternalEffect = Literal["rejects-calls", "slows-calls", "loses-calls"]
-"""What becomes of its calls to external systems.
+ExternalEffect = Literal[
+    "rejects-calls", "slows-calls", "loses-calls", "loses-notifications", "slows-notifications", "repeats-notifications"
+]
+"""What becomes of its calls to external systems, and of what these tell it.
 
 - `rejects-calls`: a call is not executed, and the controller is told so.
 - `slows-calls`: an answer comes late.
 - `loses-calls`: a call is executed and its answer never comes.
+- `loses-notifications`: what a system tells never comes.
+- `slows-notifications`: it comes late, and perhaps behind what was told later.
+- `repeats-notifications`: it comes twice.
 """
 
 Effect = Literal[ViewEffect, WatchEffect, RequestEffect, ProcessEffect, ExternalEffect, "forges"]
@@ -58,7 +63,9 @@ Effect = Literal[ViewEffect, WatchEffect, RequestEffect, ProcessEffect, External
 
 EFFECTS: frozenset[Effect] = frozenset(get_args(Effect))
 
-MOMENTARY: frozenset[Effect] = frozenset({"cuts", "expires", "skips", "competes", "slows", "slows-calls", "adds-bookmarks"})
+MOMENTARY: frozenset[Effect] = frozenset(
+    {"cuts", "expires", "skips", "competes", "slows", "slows-calls", "repeats-notifications", "adds-bookmarks"}
+)
 """These are over once they have happened, even while the fault is open: a controller that has done its work after them has nothing
 more to do because of them. What it does after a lost answer or in a new life may come later."""
 

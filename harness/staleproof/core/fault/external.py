@@ -1,7 +1,8 @@
-"""Legal faults about calls to external systems: rejected, late, executed and never answered, or the last that the controller made.
+"""Legal faults about external systems: calls that are rejected, late, executed and never answered, or the last that the controller
+made; and notifications that are lost, late, or come twice.
 
-The relay carries them out, and the runner keeps the process; the proxy only keeps time. They concern calls that change something:
-what only looks is asked again.
+The relay carries them out, and the runner keeps the process; the proxy only keeps time. Of calls they concern those that change
+something: what only looks is asked again.
 """
 
 from collections.abc import Iterator
@@ -10,28 +11,25 @@ from typing import ClassVar, Literal
 from staleproof.core.fault.effects import Twin
 from staleproof.core.fault.model import ANY, Fault, Misfit, Positive, Resource, Seconds
 from staleproof.core.fault.need import Need, Span, Tries
-from staleproof.core.history.entry import CallEffect
-from staleproof.core.times import SLOW_CALL_SECONDS
+from staleproof.core.history.entry import CallEffect, NotificationEffect
+from staleproof.core.times import LATE_NOTIFICATION_SECONDS, SLOW_CALL_SECONDS
 
 
 class ExternalFault(Fault, frozen=True, kw_only=True):
-    """A fault about single calls: from the nth that changes something while it is open, so many in a row.
+    """A fault about single calls, or notifications: from the nth while it is open, so many in a row.
 
     Attributes:
-        system: to which system; empty means to any.
-        mentions: only calls that have this in them; empty means all.
-        nth: the first that it happens to, from 1.
+        system: to or of which system; empty means any.
+        mentions: only those that have this in them; empty means all.
+        nth: the first that it happens to, from 1; of calls those count that change something.
         times: to how many in a row it happens; empty means to all that follow, until it closes.
     """
 
-    row = "36"
     executed_by = "runner"
     needs_runner = True
     shared = True
     acts_on = "calls"
-    needs: ClassVar[Need] = "call"
     lasts: ClassVar[Span] = "step"
-    call_effect: ClassVar[CallEffect]
     resource: Resource = ANY
     system: str = ""
     mentions: str = ""
@@ -40,7 +38,7 @@ class ExternalFault(Fault, frozen=True, kw_only=True):
 
     @property
     def late_by(self) -> float | None:
-        """How many seconds late the answer is; None if that is not what it does."""
+        """By how many seconds it makes something late; None if that is not what it does."""
         return None
 
     @property
@@ -53,10 +51,30 @@ class ExternalFault(Fault, frozen=True, kw_only=True):
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()
         if self.resource != ANY or self.namespace or self.name or self.stream is not None:
-            yield Misfit('it concerns calls to external systems; leave resource ("*"), namespace, name and stream out')
+            yield Misfit(f'it concerns {self._what} external systems; leave resource ("*"), namespace, name and stream out')
+
+    _what: ClassVar[str]
 
 
-class RejectCall(ExternalFault, frozen=True, kw_only=True, tag="RejectCall"):
+class ExternalCallFault(ExternalFault, frozen=True, kw_only=True):
+    """A fault about calls that change something."""
+
+    row = "36"
+    needs: ClassVar[Need] = "call"
+    call_effect: ClassVar[CallEffect]
+    _what = "calls to"
+
+
+class ExternalNoticeFault(ExternalFault, frozen=True, kw_only=True):
+    """A fault about notifications, by which an external system tells the controller of a change."""
+
+    row = "37"
+    needs: ClassVar[Need] = "notification"
+    notification_effect: ClassVar[NotificationEffect]
+    _what = "notifications of"
+
+
+class RejectCall(ExternalCallFault, frozen=True, kw_only=True, tag="RejectCall"):
     """Do not execute the call: the system says that it cannot do it now."""
 
     does = ("rejects-calls",)
@@ -65,7 +83,7 @@ class RejectCall(ExternalFault, frozen=True, kw_only=True, tag="RejectCall"):
     call_effect: ClassVar[Literal["reject"]] = "reject"
 
 
-class SlowCall(ExternalFault, frozen=True, kw_only=True, tag="SlowCall"):
+class SlowCall(ExternalCallFault, frozen=True, kw_only=True, tag="SlowCall"):
     """Execute the call at once, and answer it so many seconds late."""
 
     does = ("slows-calls",)
@@ -79,7 +97,7 @@ class SlowCall(ExternalFault, frozen=True, kw_only=True, tag="SlowCall"):
         return self.by_seconds
 
 
-class LoseCallAnswer(ExternalFault, frozen=True, kw_only=True, tag="LoseCallAnswer"):
+class LoseCallAnswer(ExternalCallFault, frozen=True, kw_only=True, tag="LoseCallAnswer"):
     """Execute the call and lose the answer: the connection ends."""
 
     does = ("loses-calls",)
@@ -87,7 +105,7 @@ class LoseCallAnswer(ExternalFault, frozen=True, kw_only=True, tag="LoseCallAnsw
     call_effect: ClassVar[Literal["lose-answer"]] = "lose-answer"
 
 
-class KillAtCall(ExternalFault, frozen=True, kw_only=True, tag="KillAtCall"):
+class KillAtCall(ExternalCallFault, frozen=True, kw_only=True, tag="KillAtCall"):
     """Kill the controller (SIGKILL) once its nth call was executed, before it is answered and before any write can record it.
 
     The controller is started again at once.
@@ -107,3 +125,34 @@ class KillAtCall(ExternalFault, frozen=True, kw_only=True, tag="KillAtCall"):
         yield from super().misfits()
         if self.times != 1:
             yield Misfit("times: one fault kills once; use several")
+
+
+class LoseNotification(ExternalNoticeFault, frozen=True, kw_only=True, tag="LoseNotification"):
+    """Lose the notification: the controller never hears of that change."""
+
+    does = ("loses-notifications",)
+    says = "notifications of {} were lost"
+    tries: ClassVar[Tries] = {"times": (1, None)}
+    notification_effect: ClassVar[NotificationEffect] = "lose"
+
+
+class LateNotification(ExternalNoticeFault, frozen=True, kw_only=True, tag="LateNotification"):
+    """Deliver the notification so many seconds late; what is told meanwhile overtakes it."""
+
+    does = ("slows-notifications",)
+    says = "notifications of {} were late"
+    tries: ClassVar[Tries] = {"by_seconds": (LATE_NOTIFICATION_SECONDS,)}
+    notification_effect: ClassVar[NotificationEffect] = "delay"
+    by_seconds: Seconds
+
+    @property
+    def late_by(self) -> float:
+        return self.by_seconds
+
+
+class RepeatNotification(ExternalNoticeFault, frozen=True, kw_only=True, tag="RepeatNotification"):
+    """Deliver the notification twice."""
+
+    does = ("repeats-notifications",)
+    says = "notifications of {} came twice"
+    notification_effect: ClassVar[NotificationEffect] = "repeat"

@@ -6,7 +6,9 @@ They stand on a fault's class, so plans can be made with a fault of which nothin
 from collections.abc import Mapping
 from typing import Any, Literal
 
-Need = Literal["nothing", "watch", "event", "bookmark", "more bookmarks", "watch list", "start", "write", "own write", "call"]
+Need = Literal[
+    "nothing", "watch", "event", "bookmark", "more bookmarks", "watch list", "start", "write", "own write", "call", "notification"
+]
 """What has to happen so that the fault does something.
 
 - `nothing`: it does something whatever happens, from its first moment on.
@@ -18,6 +20,7 @@ Need = Literal["nothing", "watch", "event", "bookmark", "more bookmarks", "watch
 - `write`: it writes to the resource.
 - `own write`: it writes to the resource and watches it; the field `write` says which of its writes it is.
 - `call`: it calls an external system to change something there.
+- `notification`: an external system tells it of a change that it has not made; only what drifts brings one.
 """
 
 Span = Literal["any", "rest", "step", "seconds"]

@@ -28,6 +28,7 @@ from staleproof.core.history.entry import (
     Notified,
     Replied,
 )
+from staleproof.core.plan.masking import may_be_secret
 
 Key = tuple[str, str, str]
 """resource, namespace, name"""
@@ -41,8 +42,6 @@ _LITERAL = re.compile(
 """A string, also one with backslashes, or between dollars, or one that does not end."""
 _ELIDED = "…"
 _NOT_IDS = ("conditions",)
-_SECRET = re.compile(r"passw|secret|token|credential|key", re.IGNORECASE)
-"""What the names of fields say that are stored as digests."""
 _PLAIN = bool | int | float | None
 _DIGITS = 12
 
@@ -66,6 +65,11 @@ class CallOwners:
         self._resources = frozenset(resources)
         self._objects: dict[Key, _Known] = {}
         self._preferred: frozenset[str] = frozenset()
+        self._secrets: frozenset[str] = frozenset()
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """From now on fields that have one of these texts in them are digests, whatever they are called."""
+        self._secrets |= frozenset(secrets)
 
     def see(self, commit: Committed) -> None:
         """An object that is deleted is remembered until the next trial: the last calls about it come afterwards."""
@@ -114,7 +118,7 @@ class CallOwners:
                     effect=effect,
                     fault=FaultIndex(seen.of) if seen.of is not None else None,
                 )
-            case NotificationSeen(channel=channel, effect=effect):
+            case NotificationSeen(channel=channel, effect=effect, of=of):
                 resource, namespace, name = self.owner((channel, seen.text))
                 return Notified(
                     at=seen.at,
@@ -124,6 +128,7 @@ class CallOwners:
                     namespace=namespace,
                     name=name,
                     effect=effect,
+                    fault=FaultIndex(of) if of is not None else None,
                 )
 
     def state(self, system: str, objects: Iterable[ExternalObject], *, at: float) -> ExternalState:
@@ -149,7 +154,7 @@ class CallOwners:
 
     def _held(self, obj: ExternalObject) -> Held:
         resource, namespace, name = self.owner((obj.name,))
-        shown = {field: _shown(field, value) for field, value in obj.fields.items()}
+        shown = {field: self._shown(field, value) for field, value in obj.fields.items()}
         return Held(
             kind=obj.kind,
             external=obj.name,
@@ -159,6 +164,13 @@ class CallOwners:
             namespace=namespace,
             name=name,
         )
+
+    def _shown(self, field: str, value: object) -> object:
+        """A value of a field, or its digest where it may be secret: as the field's name says, or because of what is in it."""
+        if isinstance(value, _PLAIN) or not value:
+            return value
+        is_secret = may_be_secret(field) or any(each in str(value) for each in self._secrets)
+        return _digest(value) if is_secret else value
 
     def _rank(self, key: Key, known: _Known, said: list[tuple[str, ...]]) -> tuple[float, ...]:
         """The higher, the likelier it is that this one is meant; empty: it is not."""
@@ -178,11 +190,6 @@ def without_secrets(text: str) -> str:
     if question and text.startswith("/"):
         return f"{path}?{'&'.join(each.partition('=')[0] for each in query.split('&'))}"
     return _LITERAL.sub(f"'{_ELIDED}'", text)
-
-
-def _shown(field: str, value: object) -> object:
-    """A value of a field, or its digest where the field's name says that it may be secret."""
-    return value if isinstance(value, _PLAIN) or not value or not _SECRET.search(field) else _digest(value)
 
 
 def _digest(value: object) -> str:

@@ -98,6 +98,7 @@ class Outside:
         count: how many of the kind, at least.
         otherwise: fields of the first, with other values than the controller gave them.
         can: what its adapter can do (`drive.external.system.CAPABILITIES`).
+        names: of those that belong to no primary, and keep for the controller what the system tells (`ExternalSystem.keeps_told`).
         repairs_within: seconds in which the controller says that it repairs what drifts; 0: it says that it never does; None: it
             does not say.
     """
@@ -108,6 +109,7 @@ class Outside:
     otherwise: dict[str, Any] = field(default_factory=dict)
     can: tuple[str, ...] = ()
     repairs_within: float | None = None
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""What is never written down of a plan: the payload of Secrets, and the values of the controller's environment variables.
+"""What is never written down of a plan: the payload of Secrets, the values of the controller's environment variables, and what is
+secret of what drifts in external systems: texts in fields whose names say so (`may_be_secret`), or with a mark (`{"$secret": …}`).
 
 This module decides what takes their place, so that a written plan can still be run. A variable's value becomes `$` and its name,
 and is taken from the environment when the plan is run again. A Secret's values become numbered placeholders: equal values get the
@@ -22,6 +23,9 @@ SHORTEST = 8
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ELIDED = "…"
 _PLACEHOLDER = re.compile(rb'\{"masked":\d+\}')
+_TELLING = re.compile(r"passw|secret|token|credential|key", re.IGNORECASE)
+_MARK = "$secret"
+"""It says so itself."""
 
 
 class Placeholders:
@@ -34,11 +38,58 @@ class Placeholders:
         """A Secret, or a merge patch of one, without its payload. What a patch removes (null) is still removed."""
         return _replaced(obj, self._placeholder)
 
+    def fields(self, fields: Mapping[str, Any], *, all_secret: bool = False) -> dict[str, Any]:
+        """Fields of something in an external system, without the texts in them that are secret."""
+        return {name: self._value(value, is_secret=all_secret or may_be_secret(name)) for name, value in fields.items()}
+
+    def _value(self, value: object, *, is_secret: bool) -> object:
+        match value:
+            case str() if value and is_secret:
+                return self._numbered(value.encode())
+            case dict():
+                return self.fields(value, all_secret=is_secret)
+            case list():
+                return [self._value(each, is_secret=is_secret) for each in value]
+        return value
+
+    def _numbered(self, plain: bytes) -> str:
+        if _PLACEHOLDER.fullmatch(plain):
+            return plain.decode()
+        return f'{{"masked":{self._numbers.setdefault(plain, len(self._numbers) + 1)}}}'
+
     def _placeholder(self, field: str, value: object) -> str:
         plain = _plain(field, value)
         number = self._numbers.setdefault(plain, len(self._numbers) + 1)
         text = f'{{"masked":{number}}}'
         return base64.b64encode(text.encode()).decode() if field == "data" else text
+
+
+def may_be_secret(name: str) -> bool:
+    """Whether the name of a field says that what is in it may be secret."""
+    return bool(_TELLING.search(name))
+
+
+def unmarked(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields as they are meant: `{"$secret": VALUE}` is VALUE."""
+    return {name: _unmarked(value) for name, value in fields.items()}
+
+
+def _unmarked(value: object) -> object:
+    match value:
+        case dict() if value.keys() == {_MARK}:
+            return value[_MARK]
+        case dict():
+            return unmarked(value)
+        case list():
+            return [_unmarked(inner) for inner in value]
+    return value
+
+
+def secrets_in(fields: Mapping[str, Any]) -> frozenset[str]:
+    """The texts in fields that are secret, short ones left out (`SHORTEST`)."""
+    found = Placeholders()
+    found.fields(fields)
+    return frozenset(text for plain in found._numbers if len(text := plain.decode()) >= SHORTEST)
 
 
 def spellings(secret: Mapping[str, Any]) -> Iterator[str]:

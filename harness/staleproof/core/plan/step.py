@@ -143,7 +143,10 @@ class Drift(_Step, frozen=True, kw_only=True, tag="drift"):
 
     `kind` as the system calls it (`roles`). `nth` counts what of the kind belongs to the trial, by name, as in `Recreate`. It is
     deleted; or `fields` of it are changed; or it is created anew by another user, with these fields and no others. With `name`
-    something of that name is created, whatever there is: `{namespace}` in it stands for the trial's, `{mark}` for its mark.
+    something of that name is created, whatever there is, or deleted, whatever it belongs to: `{namespace}` in it stands for the
+    trial's, `{mark}` for its mark.
+    What is secret in `fields` is not written down: texts in fields whose names say so (password, secret, token, credential, key),
+    and any that is marked: `{"$secret": "…"}` in its place.
     `notifies`: the system tells those that listen, if it is one that does.
     """
 
@@ -258,8 +261,8 @@ def _outside_problems(step: Drift | TurnSystem) -> Iterator[str]:
             yield "fields is empty, and so there is nothing to change"
         case Drift(change="deleted", fields=fields) if fields:
             yield "fields go with what is changed or created, not with what is deleted"
-        case Drift(change="deleted" | "changed", name=name) if name:
-            yield "a name goes with what is created; nth says what is changed or deleted"
+        case Drift(change="changed", name=name) if name:
+            yield "a name goes with what is created or deleted; nth says what is changed"
         case TurnSystem(state=state, seconds=seconds) if (state == "slow") is (seconds is None):
             yield "a slow system needs seconds" if seconds is None else f"only a slow system has seconds, not one that is {state}"
 
@@ -273,6 +276,8 @@ def masked_step(step: Step, placeholders: Placeholders) -> Step:
             return Patch(target=target, patch=placeholders.secret(patch))
         case Edit(resource=resource, patch=patch) if resource == _SECRETS:
             return msgspec.structs.replace(step, patch=placeholders.secret(patch))
+        case Drift(fields=fields) if fields:
+            return msgspec.structs.replace(step, fields=placeholders.fields(fields))
         case Together(steps=steps):
             return msgspec.structs.replace(step, steps=tuple(masked_step(part, placeholders) for part in steps))
     return step

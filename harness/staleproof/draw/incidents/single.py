@@ -72,6 +72,8 @@ def _places(kind: type[AnyFault], need: Need, at: Occasions) -> Places:
                 for each in at.calls
                 for window, nth in itertools.product(_windows(kind, at, each.step), range(1, each.times + 1))
             )
+        case "notification":
+            return iter(())  # `draw.outside` has the plans: nothing else than what drifts brings one
     return _later(kind, need, at)
 
 

@@ -19,11 +19,17 @@ class HTTPService(ExternalSystem):
     and is up or down as it likes."""
 
     kind: ClassVar[str] = "http"
-    protocol: ClassVar[str] = "http"
+    protocol = "http"
 
     def __init__(self, name: str, url: str, program: Command | None = None) -> None:
         """UsageError when the URL cannot be before a relay."""
         parts = urlsplit(url)
+        if parts.scheme == "https":
+            raise UsageError(
+                f"external system {name}: the relay reads what is said, so it cannot stand before TLS (https://"
+                f"{parts.hostname or ''}…). Have the service listen without TLS for the tests, or put a proxy before it that "
+                f"ends TLS, and name that: http://HOST:PORT/PATH; the controller gets a URL with http as well"
+            )
         if parts.scheme != "http" or not parts.hostname or parts.username or parts.query:
             raise UsageError(
                 f"external system {name}: expected http://HOST:PORT/PATH, found {parts.scheme}://{parts.hostname or ''}…"
@@ -32,6 +38,7 @@ class HTTPService(ExternalSystem):
         self._address = (parts.hostname, parts.port or 80)
         self.upstream = f"{self._address[0]}:{self._address[1]}"
         self._program = program
+        self.is_shared = program is None
         self._process: Process | None = None
 
     def capabilities(self) -> frozenset[str]:

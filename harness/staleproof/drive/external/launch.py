@@ -8,9 +8,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from staleproof.core.declared import AnyDeclared, DeclaredHTTP, DeclaredOwn, DeclaredPostgreSQL, DeclaredS3
+from msgspec import structs
+
+from staleproof.core.declared import (
+    FOLDER,
+    PORT,
+    AnyDeclared,
+    DeclaredCommands,
+    DeclaredHTTP,
+    DeclaredOwn,
+    DeclaredPostgreSQL,
+    DeclaredS3,
+)
 from staleproof.core.external import Delete, ExternalObject
 from staleproof.core.history.entry import Entry
+from staleproof.drive.external.commands import Commands
 from staleproof.drive.external.http_service import HTTPService
 from staleproof.drive.external.postgresql import postgresql
 from staleproof.drive.external.recording import ExternalRecording
@@ -18,11 +30,13 @@ from staleproof.drive.external.relay import relay
 from staleproof.drive.external.relayed import Relayed, behind
 from staleproof.drive.external.s3 import S3
 from staleproof.drive.external.system import ExternalSystem
-from staleproof.drive.process.address import Reach
+from staleproof.drive.external.turns import alone_at
+from staleproof.drive.process.address import Reach, free_port
 from staleproof.drive.process.process import Command
 from staleproof.errors import SetupError, UsageError
 
 LOG = "relay.log"
+_COMMANDS = ("read", "create", "change", "delete", "stop", "start", "command")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +98,11 @@ class RunningSystems:
         if self.recording is not None:
             self.recording.see(entry)
 
+    @property
+    def alone(self) -> AbstractAsyncContextManager[None]:
+        """Within it, no other process has those of the systems that are shared."""
+        return alone_at(_place(each.relayed) for each in self.systems.values() if each.relayed.is_shared)
+
     async def reset(self) -> None:
         """As before any trial."""
         for each in self.systems.values():
@@ -92,7 +111,7 @@ class RunningSystems:
     @property
     def env(self) -> dict[str, str]:
         """The controller's variables for them: URLs by way of the relay, with what is secret in them."""
-        return {each.declared.env: each.relayed.url for each in self.systems.values()}
+        return {each.declared.env: each.relayed.url for each in self.systems.values() if each.relayed.url}
 
     @property
     def secrets(self) -> list[str]:
@@ -117,25 +136,26 @@ async def running_systems(
     recording = ExternalRecording(take)
     async with AsyncExitStack() as stack:
         systems = [await stack.enter_async_context(_system(each, folder)) for each in declared]
-        before = await stack.enter_async_context(
-            relay(
-                [behind(each) for each in systems],
-                private / "relay",
-                recording.seen,
-                recording.ended,
-                log=folder / LOG,
-                reach=reach,
-            )
-        )
+        spoken = [behind(each) for each in systems if each.protocol]
+        listening = relay(spoken, private / "relay", recording.seen, recording.ended, log=folder / LOG, reach=reach)
+        before = await stack.enter_async_context(listening) if spoken else None
         running = {
-            each.name: RunningSystem(each, Relayed(system, before), await _base(system))
+            each.name: RunningSystem(each, Relayed(system, before if system.protocol else None), await _base(system))
             for each, system in zip(declared, systems, strict=True)
         }
         yield RunningSystems(running, recording)
 
 
 async def _base(system: ExternalSystem) -> tuple[ExternalObject, ...] | None:
-    return await system.read_state() if "read_state" in system.capabilities() else None
+    if "read_state" not in system.capabilities():
+        return None
+    async with alone_at([_place(system)] if system.is_shared else []):
+        return await system.read_state()
+
+
+def _place(system: ExternalSystem) -> str:
+    """What tells it from others on this machine."""
+    return system.upstream or system.name
 
 
 def _system(declared: AnyDeclared, folder: Path) -> AbstractAsyncContextManager[ExternalSystem]:
@@ -144,18 +164,52 @@ def _system(declared: AnyDeclared, folder: Path) -> AbstractAsyncContextManager[
             return postgresql(name, programs=Path(programs) if programs else None)
         case DeclaredHTTP() | DeclaredS3():
             return _service(declared, folder)
+        case DeclaredCommands():
+            return _commands(declared, folder)
         case DeclaredOwn():
             return _own(declared)
 
 
 @asynccontextmanager
-async def _service(declared: DeclaredHTTP | DeclaredS3, folder: Path) -> AsyncIterator[ExternalSystem]:
+async def _commands(declared: DeclaredCommands, folder: Path) -> AsyncIterator[ExternalSystem]:
+    mine = folder / f"external-{declared.name}"
+    mine.mkdir(parents=True, exist_ok=True)
+    given = _filled(declared, {PORT: str(free_port()), FOLDER: str(mine)})
+    if not given.url:
+        yield Commands(given, None)
+        return
+    http = DeclaredHTTP(name=given.name, url=given.url, command=given.command)
+    async with _service(http, folder) as service:
+        yield Commands(given, service)
+
+
+def _filled(declared: DeclaredCommands, words: Mapping[str, str]) -> DeclaredCommands:
+    """With what stands for the placeholders in its commands and its URL."""
+
+    def filled(text: str) -> str:
+        for placeholder, word in words.items():
+            text = text.replace(placeholder, word)
+        return text
+
+    commands = {name: tuple(map(filled, getattr(declared, name))) for name in _COMMANDS}
+    return structs.replace(declared, url=filled(declared.url), **commands)
+
+
+@asynccontextmanager
+async def _service(declared: DeclaredHTTP | DeclaredS3, folder: Path) -> AsyncIterator[HTTPService]:
     kind = S3 if isinstance(declared, DeclaredS3) else HTTPService
-    program = None
-    if declared.command:
+    program, port = None, str(free_port())
+    url, argv = declared.url.replace(PORT, port), tuple(each.replace(PORT, port) for each in declared.command)
+    if argv:
         log = folder / f"external-{declared.name}.log"
-        program = Command(name=f"the external system {declared.name}", argv=declared.command, log=log)
-    system = kind(declared.name, declared.url, program)
+        program = Command(name=f"the external system {declared.name}", argv=argv, log=log)
+    system = kind(declared.name, url, program)
+    if program is not None and await system.is_open():
+        raise SetupError(
+            f"external system {declared.name}: something listens at {system.upstream} already, so `command` cannot start it there: "
+            f"write {PORT} in `url` and in `command`, which is a free port for each worker; or leave `command` out, if the service "
+            f"is to be shared"
+        )
     if program is None:
         if not await system.is_open():
             raise SetupError(

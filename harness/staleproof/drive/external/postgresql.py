@@ -20,7 +20,18 @@ from staleproof.core.external import Drift, ExternalObject
 from staleproof.core.times import ANSWER_SECONDS, GRACE_SECONDS, PROBE_ANSWER_SECONDS, READY_SECONDS
 from staleproof.drive.external.postgresql_log import LINE_PREFIX, statements, verb
 from staleproof.drive.external.postgresql_programs import PostgreSQLPrograms, find_programs
-from staleproof.drive.external.postgresql_state import BARE, READ_DATABASES, READ_ROLES, Statement, changing, database, role
+from staleproof.drive.external.postgresql_state import (
+    BARE,
+    READ_DATABASES,
+    READ_ROLES,
+    READ_SLOTS,
+    SLOTS,
+    Statement,
+    changing,
+    database,
+    role,
+    slot,
+)
 from staleproof.drive.external.system import ExternalSystem
 from staleproof.drive.external.unprivileged import unprivileged
 from staleproof.drive.process.address import LOOPBACK, free_port
@@ -75,8 +86,9 @@ class PostgreSQL(ExternalSystem):
     everybody else."""
 
     kind: ClassVar[str] = "postgresql"
-    protocol: ClassVar[str] = "postgresql"
+    protocol = "postgresql"
     bare = BARE
+    keeps_told = frozenset({SLOTS})
 
     def __init__(self, name: str, folder: _Folder) -> None:
         self.name, self._folder = name, folder
@@ -85,15 +97,17 @@ class PostgreSQL(ExternalSystem):
         self._process: Process | None = None
 
     def url_at(self, host: str, port: int) -> str:
-        """With the controller's password in it."""
+        """With the controller's password in it. A relay reads statements, so nothing is encrypted; some clients insist unless the
+        URL says so."""
         password = quote(self._folder.passwords[_CONTROLLER])
-        return f"postgresql://{_CONTROLLER}:{password}@{host}:{port}/{_DATABASE}"
+        return f"postgresql://{_CONTROLLER}:{password}@{host}:{port}/{_DATABASE}?sslmode=disable"
 
     async def read_state(self) -> tuple[ExternalObject, ...]:
         async with self._connection() as connection:
             databases = await connection.fetch(READ_DATABASES)
             roles = await connection.fetch(READ_ROLES, [_HARNESS, _CONTROLLER])
-        return (*map(database, databases), *map(role, roles))
+            slots = await connection.fetch(READ_SLOTS)
+        return (*map(database, databases), *map(role, roles), *map(slot, slots))
 
     async def drift(self, drift: Drift) -> None:
         planned = changing(drift)

@@ -1,4 +1,4 @@
-"""Roles and databases of a PostgreSQL server: how they are read, and the statements that change them.
+"""Roles, databases and replication slots of a PostgreSQL server: how they are read, and the statements that change them.
 
 Names and values are quoted by the server itself (`format`), so nothing that is in them can be taken for a statement.
 """
@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from staleproof.core.external import Change, Create, Delete, Drift, ExternalObject
+from staleproof.core.external import Change, Create, Delete, Drift, ExternalObject, target
 from staleproof.errors import UsageError
 
-ROLES, DATABASES = "roles", "databases"
+ROLES, DATABASES, SLOTS = "roles", "databases", "slots"
 BARE: Mapping[str, Mapping[str, Any]] = {
     ROLES: {"login": False, "connectionLimit": -1, "createdb": False, "createrole": False, "superuser": False, "password": ""},
     DATABASES: {"connectionLimit": -1},
@@ -26,6 +26,8 @@ READ_ROLES = """
 READ_DATABASES = """
     SELECT datname AS name, pg_get_userbyid(datdba) AS owner, datconnlimit AS "connectionLimit"
     FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres' ORDER BY datname"""
+READ_SLOTS = """
+    SELECT slot_name::text AS name, plugin::text AS plugin FROM pg_replication_slots WHERE NOT temporary ORDER BY slot_name"""
 _DIGITS = 12
 
 
@@ -50,6 +52,11 @@ def database(row: Mapping[str, Any]) -> ExternalObject:
     return ExternalObject(kind=DATABASES, name=row["name"], fields={name: row[name] for name in ("owner", "connectionLimit")})
 
 
+def slot(row: Mapping[str, Any]) -> ExternalObject:
+    """A row of `READ_SLOTS`. How far it has been read is no field: that changes by itself."""
+    return ExternalObject(kind=SLOTS, name=row["name"], fields={"plugin": row["plugin"] or ""})
+
+
 def changing(drift: Drift) -> list[Statement]:
     """The statements that make a drift, in order. UsageError for a kind or a field that is not known here."""
     match drift:
@@ -65,10 +72,24 @@ def changing(drift: Drift) -> list[Statement]:
             return [Statement("DROP ROLE %I", (name,))]
         case Delete(kind="databases", name=name):
             return [Statement("DROP DATABASE %I WITH (FORCE)", (name,))]
-    kind = drift.object.kind if isinstance(drift, Create) else drift.kind
-    raise UsageError(f"a PostgreSQL server has no {kind!r}; what can drift there is {ROLES} and {DATABASES}")
+    kind, name = target(drift)
+    if kind == SLOTS:
+        return _of_slot(drift, name)
+    raise UsageError(f"a PostgreSQL server has no {kind!r}; what can drift there is {ROLES}, {DATABASES} and {SLOTS}")
 
 
+def _of_slot(drift: Drift, name: str) -> list[Statement]:
+    """A client that reads it at that moment is cut off."""
+    match drift:
+        case Create(object=ExternalObject(fields=fields)):
+            return [Statement("SELECT pg_create_logical_replication_slot(%L, %L)", (name, fields.get("plugin", _PLUGIN)))]
+        case Delete():
+            cut = Statement("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %L", (name,))
+            return [cut, Statement("SELECT pg_drop_replication_slot(%L)", (name,))]
+    raise UsageError(f"{name}: nothing of a replication slot can be changed; it can be deleted, and created")
+
+
+_PLUGIN = "test_decoding"
 _Field = Callable[[str, Any], list[Statement]]
 
 

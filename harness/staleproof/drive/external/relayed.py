@@ -9,20 +9,24 @@ from staleproof.drive.external.system import ExternalSystem
 
 
 class Relayed(ExternalSystem):
-    """What the controller is given: its address leads through the relay, and the harness goes straight to the system."""
+    """What the controller is given: its address leads through the relay, if one can stand before the system; the harness goes
+    straight to it."""
 
-    def __init__(self, system: ExternalSystem, relay: Relay) -> None:
+    def __init__(self, system: ExternalSystem, relay: Relay | None) -> None:
         self.name, self.system, self._relay = system.name, system, relay
-        self.bare = system.bare
+        self.bare, self.keeps_told = system.bare, system.keeps_told
+        self.is_shared, self.upstream = system.is_shared, system.upstream
         self.kind = system.kind  # type: ignore[misc]  # of an adapter the class says it
-        self.url = system.url_at(relay.host, relay.ports[system.name])
+        self.url = system.url_at(relay.host, relay.ports[system.name]) if relay else system.url
 
     def capabilities(self) -> frozenset[str]:
-        return self.system.capabilities() | {"slow", "count_calls"}
+        return self.system.capabilities() | ({"slow", "count_calls"} if self._relay else set[str]())
 
     async def install(self, faults: Sequence[CallFault | NotificationFault]) -> None:
-        """Replace what goes wrong with its calls and notifications. UsageError when that makes no sense."""
-        await self._relay.install(self.name, faults)
+        """Replace what goes wrong with its calls and notifications. Where no relay stands before it, nothing does. UsageError when
+        that makes no sense."""
+        if self._relay is not None:
+            await self._relay.install(self.name, faults)
 
     async def read_state(self) -> tuple[ExternalObject, ...]:
         return await self.system.read_state()
@@ -37,10 +41,15 @@ class Relayed(ExternalSystem):
         await self.system.start()
 
     async def slow(self, seconds: float) -> None:
-        await self._relay.slow(self.name, seconds)
+        if self._relay is not None:
+            await self._relay.slow(self.name, seconds)
+        elif seconds:
+            self._lacks("slow")
 
     async def count_calls(self) -> Counter[str]:
         """What the controller has asked for, whether it came to the system or not."""
+        if self._relay is None:
+            self._lacks("count_calls")
         return await self._relay.count(self.name)
 
     async def notify(self, kind: str, name: str) -> None:

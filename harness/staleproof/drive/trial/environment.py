@@ -9,7 +9,7 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
-from staleproof.core.declared import AnyDeclared, DeclaredHTTP, DeclaredS3
+from staleproof.core.declared import SHARED_SYSTEMS, AnyDeclared, DeclaredCommands, DeclaredHTTP, DeclaredS3
 from staleproof.core.history.entry import Exited
 from staleproof.core.operator.companion import ROOT_CA
 from staleproof.core.operator.webhooks import without_admission
@@ -329,6 +329,7 @@ def _described(options: EnvironmentOptions, plane: ControlPlane, network: "Netwo
         "wireFormat": "json",
         "rbac": _rights(plane, options.subject),
         **({"external": _told_external(options.external)} if options.external else {}),
+        **({SHARED_SYSTEMS: shared} if (shared := _shared(options.external)) else {}),
         **({"network": network.name} if network else {}),
     }
 
@@ -350,9 +351,16 @@ async def _network(subject: Subject) -> "Network | None":
 
 
 def _told_external(declared: tuple[AnyDeclared, ...]) -> str:
-    """Their names and kinds; a service that runs already is shared by all workers, and by its other users."""
-    shared = {each.name for each in declared if isinstance(each, DeclaredHTTP | DeclaredS3) and not each.command}
-    return ", ".join(f"{each.name} ({each.tag}{', not started by the run' * (each.name in shared)})" for each in declared)
+    """Their names and kinds."""
+    return ", ".join(f"{each.name} ({each.tag})" for each in declared)
+
+
+_SERVICES = DeclaredHTTP | DeclaredS3 | DeclaredCommands
+
+
+def _shared(declared: tuple[AnyDeclared, ...]) -> str:
+    """Services that run already: all workers use them, and perhaps others."""
+    return ", ".join(each.name for each in declared if isinstance(each, _SERVICES) and not each.command)
 
 
 def _rights(plane: ControlPlane, subject: Subject) -> str:

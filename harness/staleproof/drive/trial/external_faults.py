@@ -1,14 +1,15 @@
-"""Faults about calls to external systems, on their way to the relay: it carries out those that are open, and says what they did.
+"""Faults about external systems, on their way to the relay: it carries out those that are open, and says what they did.
 
-The proxy keeps time: it says when such a fault opens and closes. That a fault has acted is told when the relay tells of the call.
+The proxy keeps time: it says when such a fault opens and closes. That a fault has acted is told when the relay tells of the call
+or the notification.
 """
 
 import asyncio
 from collections.abc import Sequence
 
-from staleproof.core.external import CallFault
-from staleproof.core.fault import AnyFault, ExternalFault
-from staleproof.core.history.entry import Entry, FaultClosed, FaultFired, FaultIndex, FaultOpened, Replied
+from staleproof.core.external import CallFault, NotificationFault
+from staleproof.core.fault import AnyFault, ExternalCallFault, ExternalFault, ExternalNoticeFault
+from staleproof.core.history.entry import Entry, FaultClosed, FaultFired, FaultIndex, FaultOpened, Notified, Replied
 from staleproof.drive.external.launch import RunningSystems
 from staleproof.drive.trial.event_bus import EventBus
 
@@ -19,6 +20,7 @@ _DONE = {
     "lose-answer": "was executed, and its answer lost",
     "stall": "was executed and not answered",
 }
+_TOLD = {"lose": "was lost", "delay": "came late", "repeat": "came twice"}
 
 
 class ExternalFaults:
@@ -40,11 +42,15 @@ class ExternalFaults:
             case FaultClosed(fault=index) if index in self._faults:
                 self._open.discard(index)
                 self._changed.put_nowait(None)
-            case Replied(fault=index) if index in self._faults and index not in self._fired:
-                self._fired.add(index)
-                self._bus.take(
-                    FaultFired(at=entry.at, fault=index, on=f"a call to {entry.system} {_DONE[entry.effect or 'delay']}")
-                )
+            case Replied(fault=index) if index is not None:
+                self._fire(index, entry.at, f"a call to {entry.system} {_DONE[entry.effect or 'delay']}")
+            case Notified(fault=index) if index is not None:
+                self._fire(index, entry.at, f"a notification of {entry.system} {_TOLD[entry.effect or 'delay']}")
+
+    def _fire(self, index: FaultIndex, at: float, on: str) -> None:
+        if index in self._faults and index not in self._fired:
+            self._fired.add(index)
+            self._bus.take(FaultFired(at=at, fault=index, on=on))
 
     async def follow(self) -> None:
         """Do what is asked for, for ever."""
@@ -62,17 +68,26 @@ class ExternalFaults:
     async def _install(self) -> None:
         for name, system in self._systems.systems.items():
             mine = [(index, self._faults[index]) for index in sorted(self._open)]
-            await system.relayed.install([_call_fault(index, each) for index, each in mine if each.system in ("", name)])
+            await system.relayed.install(
+                [told for index, each in mine if each.system in ("", name) and (told := relay_fault(index, each)) is not None]
+            )
 
 
-def _call_fault(index: FaultIndex, fault: ExternalFault) -> CallFault:
-    """What the relay is told."""
-    return CallFault(
-        effect=fault.call_effect,
-        seconds=fault.late_by,
-        mentions=fault.mentions,
-        changes=True,
-        nth=fault.nth,
-        count=fault.times,
-        of=index,
-    )
+def relay_fault(index: FaultIndex, fault: ExternalFault) -> CallFault | NotificationFault | None:
+    """What the relay is told of a fault of the plan; None: of this one it need not know."""
+    match fault:
+        case ExternalCallFault(call_effect=effect):
+            return CallFault(
+                effect=effect,
+                seconds=fault.late_by,
+                mentions=fault.mentions,
+                changes=True,
+                nth=fault.nth,
+                count=fault.times,
+                of=index,
+            )
+        case ExternalNoticeFault(notification_effect=effect):
+            return NotificationFault(
+                effect=effect, seconds=fault.late_by, mentions=fault.mentions, nth=fault.nth, count=fault.times, of=index
+            )
+    return None

@@ -6,6 +6,7 @@ import time
 from staleproof.core.external import Change, Create, Delete, ExternalObject, target
 from staleproof.core.external import Drift as Drifting
 from staleproof.core.history.entry import ExternalState, Held, SystemTurned
+from staleproof.core.plan.masking import secrets_in, unmarked
 from staleproof.core.plan.step import AwaitRepair, Drift, TurnSystem, describe
 from staleproof.core.repair import Unrepaired, left_by
 from staleproof.core.times import EXTERNAL_READ_SECONDS
@@ -88,7 +89,8 @@ class Outside:
     async def _drift(self, step: Drift, number: int) -> None:
         system = self._systems[step.system]
         system.relayed.require(["drift", "read_state"])
-        drifts = [self._named(step)] if step.name else await self._picked(step, number)
+        drifts = [await self._named(step, number)] if step.name else await self._picked(step, number)
+        self._recording.owners.hide(secrets_in(step.fields))
         before = await self._objects(step.system, always=True)
         for drift in drifts:
             await system.relayed.drift(drift)
@@ -98,10 +100,17 @@ class Outside:
         if step.notifies and "notify" in system.relayed.capabilities():
             await system.relayed.notify(*target(drifts[-1]))
 
-    def _named(self, step: Drift) -> Drifting:
+    async def _named(self, step: Drift, number: int) -> Drifting:
         scope = self._bus.scope
         name = step.name.replace("{namespace}", scope.namespace).replace("{mark}", scope.mark)
-        return Create(object=ExternalObject(kind=step.kind, name=name, fields=step.fields))
+        if step.change == "deleted":
+            end = time.monotonic() + self._child_seconds
+            while (step.kind, name) not in {(each.kind, each.name) for each in await self._objects(step.system, always=False)}:
+                if time.monotonic() >= end:
+                    raise NothingOutside(f"step {number} ({describe(step)}): there is no {name}")
+                await asyncio.sleep(EXTERNAL_READ_SECONDS)
+            return Delete(kind=step.kind, name=name)
+        return Create(object=ExternalObject(kind=step.kind, name=name, fields=unmarked(step.fields)))
 
     async def _picked(self, step: Drift, number: int) -> list[Drifting]:
         """What a step does to something that is there."""
@@ -117,9 +126,9 @@ class Outside:
             case "deleted":
                 return [gone]
             case "changed":
-                return [Change(kind=step.kind, name=name, fields=step.fields)]
+                return [Change(kind=step.kind, name=name, fields=unmarked(step.fields))]
             case "created":
-                return [gone, Create(object=ExternalObject(kind=step.kind, name=name, fields=step.fields))]
+                return [gone, Create(object=ExternalObject(kind=step.kind, name=name, fields=unmarked(step.fields)))]
 
     async def _mine(self, step: Drift) -> list[Held]:
         """What belongs to the trial of this kind, by name."""

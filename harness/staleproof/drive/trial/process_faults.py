@@ -11,7 +11,7 @@ import signal
 import time
 from collections.abc import Sequence
 
-from staleproof.core.fault import AnyFault, ExternalFault, Kill, KillAtCall, Pause, Restart
+from staleproof.core.fault import AnyFault, ExternalFault, ExternalNoticeFault, Kill, KillAtCall, Pause, Restart
 from staleproof.core.history.entry import (
     Continued,
     Entry,
@@ -219,6 +219,8 @@ class _OfProgram:
 
 def _missed(fault: AnyFault) -> str:
     """Why one of the runner's faults never did anything."""
+    if isinstance(fault, ExternalNoticeFault):
+        return f"no notification of {fault.about} that it acts on came while it was open"
     if isinstance(fault, ExternalFault):
         return f"no call to {fault.about} that it acts on came while it was open"
     return "its window never opened, or the controller did not run then"

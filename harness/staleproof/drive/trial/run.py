@@ -112,13 +112,18 @@ class TrialSpec:
 
 
 async def run_trial(spec: TrialSpec, environment: Environment) -> History:
-    """Run the plan once in a fresh namespace and return everything that happened.
+    """Run the plan once in a fresh namespace and return everything that happened. An external system that is shared is waited for.
 
     Raises:
         UsageError: the API server rejects a step.
         SetupError: control plane, proxy or controller failed.
         HarnessBug: the proxy is gone, and so the trial proves nothing.
     """
+    async with environment.external.alone:
+        return await _run_alone(spec, environment)
+
+
+async def _run_alone(spec: TrialSpec, environment: Environment) -> History:
     plan, bus = spec.plan, environment.bus
     await environment.controller_ready(fresh=plan.fresh)
     before = spec.before or plan.before

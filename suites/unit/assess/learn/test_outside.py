@@ -42,6 +42,14 @@ def test_what_is_there_for_the_primary_and_what_of_it_may_change() -> None:
     assert outside(runs, [ADAPTER]) == (Outside("db", "roles", 1, {"login": False}, ("drift", "read_state"), 3.0),)
 
 
+def test_what_keeps_what_the_system_tells_is_known_by_its_name_if_every_run_has_it() -> None:
+    slot = Held(kind="slots", external="s", digest="s", resource="namespaces", name="s")
+    keeping = Adapter(DB, ("drift", "read_state"), BARE, frozenset({"slots"}))
+    every = [run(role("a"), slot), run(role("a"), slot, Held(kind="slots", external="t", digest="t"))]
+    assert outside(every, [keeping])[1:] == (Outside("db", "slots", 0, {}, ("drift", "read_state"), 3.0, ("s",)),)
+    assert len(outside([run(role("a"), slot), run(role("a"))], [keeping])) == 1
+
+
 def test_nothing_that_the_controller_has_not_said_is_changed() -> None:
     (found,) = outside([run(role("a", login=False, connectionLimit=-1))], [ADAPTER])
     assert found.otherwise == {}

@@ -31,6 +31,14 @@ def test_a_fault_of_a_plan_goes_on_counting_when_others_come_and_go() -> None:
     assert CallFaults([first]).on_call("CREATE", ["x"]) == first
 
 
+def test_a_fault_of_a_plan_about_notifications_begins_where_it_says_and_goes_on_counting() -> None:
+    second = NotificationFault(effect="repeat", nth=2, count=1, of=1)
+    faults = CallFaults([second])
+    assert faults.on_notification(["x"]) is None
+    more = CallFaults([second, LATE], faults)
+    assert [more.on_notification(["x"]), more.on_notification(["x"])] == [second, None]
+
+
 def test_without_faults_none_acts() -> None:
     assert CallFaults().on_call("SELECT", ["x"]) is None
 

@@ -22,6 +22,7 @@ FIELDS: dict[str, list[dict[str, Any]]] = {
     "SlowAnswer": [{"bySeconds": 1.0, "moment": moment} for moment in ("before", "after")],
     "Kill": [{"moment": moment} for moment in ("before", "after")],
     "SlowCall": [{"bySeconds": 1.0}],
+    "LateNotification": [{"bySeconds": 1.0}],
     "Restart": [{"gently": gently} for gently in (True, False)],
 }
 """Each value of the fields that change what a fault does to a controller."""

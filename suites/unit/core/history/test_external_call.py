@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from staleproof.core.external import AnswerSeen, CallSeen, Change, Create, Delete, Drift, ExternalObject, NotificationSeen
-from staleproof.core.history.entry import Called, CallId, Committed, Drifted, Held, Notified, Replied
+from staleproof.core.history.entry import Called, CallId, Committed, Drifted, FaultIndex, Held, Notified, Replied
 from staleproof.core.history.external_call import CallOwners, Key, without_secrets
 from staleproof.core.history.resource_version import Revision
 
@@ -124,10 +124,19 @@ def test_what_a_relay_tells_becomes_entries() -> None:
     assert KNOWN.entry(answer) == Replied(
         at=2.0, call=CallId(7), system="db", outcome="unknown", executed=True, effect="lose-answer"
     )
-    told = NotificationSeen(at=3.0, system="db", channel="drift", text='{"name": "w_b"}', effect="lose")
+    told = NotificationSeen(at=3.0, system="db", channel="drift", text='{"name": "w_b"}', effect="lose", of=2)
     assert KNOWN.entry(told) == Notified(
-        at=3.0, system="db", channel="drift", resource=ROLES, namespace="n1", name="w-b", effect="lose"
+        at=3.0, system="db", channel="drift", resource=ROLES, namespace="n1", name="w-b", effect="lose", fault=FaultIndex(2)
     )
+
+
+def test_what_a_plan_says_is_secret_is_a_digest_whatever_its_field_is_called() -> None:
+    owners = CallOwners()
+    owners.hide(["hunter2hunter2"])
+    thing = ExternalObject(kind="things", name="t", fields={"dsn": "pg://u:hunter2hunter2@x", "tags": {"a": "b"}})
+    (held,) = owners.state("db", [thing], at=1.0).objects
+    assert held.fields["tags"] == {"a": "b"}
+    assert "hunter2" not in str(held)
 
 
 ROLE = ExternalObject(kind="roles", name="n1_w_a", fields={"login": True, "memberOf": ["readers"], "password": "hunter2"})

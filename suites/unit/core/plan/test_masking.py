@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.plan.masking import Placeholders, elided, is_placeholder, masked_arguments, masked_env
+from staleproof.core.plan.masking import (
+    Placeholders,
+    elided,
+    is_placeholder,
+    masked_arguments,
+    masked_env,
+    secrets_in,
+    unmarked,
+)
 
 
 def coded(text: str) -> str:
@@ -86,3 +94,39 @@ def test_a_placeholder_is_known_again() -> None:
     assert is_placeholder(made["data"]["a"])
     assert is_placeholder(made["stringData"]["b"])
     assert not any(map(is_placeholder, ("two", coded("one"), coded('{"masked":1,"b":2}'), "", None)))
+
+
+DRIFTED = {
+    "login": False,
+    "password": "hunter2hunter2",
+    "apiKeys": ["one-of-them", "another-one"],
+    "keyLength": 12,
+    "dsn": {"$secret": "postgres://u:hunter2hunter2@x"},
+    "tags": {"team": "a", "token": "hunter2hunter2"},
+    "passwordHint": "",
+}
+
+
+def test_of_what_drifts_texts_are_masked_that_are_called_secret_or_marked() -> None:
+    once = Placeholders().fields(DRIFTED)
+    assert once == {
+        "login": False,
+        "password": '{"masked":1}',
+        "apiKeys": ['{"masked":2}', '{"masked":3}'],
+        "keyLength": 12,
+        "dsn": {"$secret": '{"masked":4}'},
+        "tags": {"team": "a", "token": '{"masked":1}'},
+        "passwordHint": "",
+    }
+    assert Placeholders().fields(once) == once
+
+
+def test_a_mark_is_for_plans_alone() -> None:
+    assert unmarked(DRIFTED)["dsn"] == "postgres://u:hunter2hunter2@x"
+    assert {name: value for name, value in unmarked(DRIFTED).items() if name != "dsn"} == {
+        name: value for name, value in DRIFTED.items() if name != "dsn"
+    }
+
+
+def test_the_secrets_of_a_drift_are_known() -> None:
+    assert secrets_in(DRIFTED) == {"hunter2hunter2", "one-of-them", "another-one", "postgres://u:hunter2hunter2@x"}

@@ -57,8 +57,8 @@ DATABASE = Target("v1", "Secret", "database")
             "fields go with what is changed or created, not with what is deleted",
         ),
         (
-            Drift(system="db", kind="roles", name="r"),
-            "a name goes with what is created; nth says what is changed or deleted",
+            Drift(system="db", kind="roles", name="r", change="changed", fields={"login": False}),
+            "a name goes with what is created or deleted; nth says what is changed",
         ),
         (TurnSystem(system="db", state="slow"), "a slow system needs seconds"),
         (TurnSystem(system="db", state="down", seconds=1.0), "only a slow system has seconds, not one that is down"),

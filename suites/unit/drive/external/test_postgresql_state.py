@@ -24,6 +24,17 @@ from staleproof.errors import UsageError
         (Change(kind="databases", name="d", fields={"owner": "a"}), [Statement("ALTER DATABASE %I OWNER TO %I", ("d", "a"))]),
         (Delete(kind="roles", name="a"), [Statement("DROP ROLE %I", ("a",))]),
         (Delete(kind="databases", name="d"), [Statement("DROP DATABASE %I WITH (FORCE)", ("d",))]),
+        (
+            Create(object=ExternalObject(kind="slots", name="s")),
+            [Statement("SELECT pg_create_logical_replication_slot(%L, %L)", ("s", "test_decoding"))],
+        ),
+        (
+            Delete(kind="slots", name="s"),
+            [
+                Statement("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = %L", ("s",)),
+                Statement("SELECT pg_drop_replication_slot(%L)", ("s",)),
+            ],
+        ),
     ],
 )
 def test_a_drift_is_made_by_statements(drift: Drift, statements: list[Statement]) -> None:
@@ -33,7 +44,8 @@ def test_a_drift_is_made_by_statements(drift: Drift, statements: list[Statement]
 @pytest.mark.parametrize(
     ("drift", "why"),
     [
-        (Delete(kind="tables", name="t"), "no 'tables'; what can drift there is roles and databases"),
+        (Delete(kind="tables", name="t"), "no 'tables'; what can drift there is roles, databases and slots"),
+        (Change(kind="slots", name="s", fields={"plugin": "pgoutput"}), "s: nothing of a replication slot can be changed"),
         (Change(kind="roles", name="a", fields={"colour": "red"}), "a: 'colour' cannot be changed from outside; what can is login"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest_asyncio
 from msgspec import structs
 
 from staleproof.core.fault import HoldStream, Kill, Restart, Window
-from staleproof.core.history.entry import Asked, Committed, Opened, Released, Started, StepBegan, Stopped, Withheld
+from staleproof.core.history.entry import Asked, Committed, FaultClosed, Opened, Released, Started, StepBegan, Stopped, Withheld
 from staleproof.core.history.history import History
 from staleproof.core.plan.plan import FurtherProgram, Plan, Subject
 from staleproof.core.plan.step import Apply, Patch, Rest
@@ -39,13 +39,13 @@ async def player(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Play
 
 
 def reported(history: History) -> list[tuple[str, int]]:
-    """In which phase which generation was reported first: the number of the step, or nothing once all was released."""
+    """In which phase which generation was reported first: the number of the step, or nothing once a fault has closed."""
     phase, found = "", list[tuple[str, int]]()
     for entry in history.entries:
         match entry:
             case StepBegan(step=step):
                 phase = str(step)
-            case Released():
+            case FaultClosed():
                 phase = ""
             case Committed(resource=resource, object=obj) if resource == WIDGETS and "status" in obj:
                 found.append((phase, int(obj["status"]["observedGeneration"])))

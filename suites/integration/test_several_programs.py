@@ -79,7 +79,7 @@ async def test_one_is_restarted_and_killed_at_its_write_and_the_other_lives_on(p
     lives = [(entry.program, entry.life) for entry in of(history, Started)]
     first = {program: life for program, life in reversed(lives)}
     assert lives == [("", first[""]), *(("reporter", first["reporter"] + n) for n in range(3))]
-    assert asked(history, "reporter")[-1] == "3"
+    assert "3" in asked(history, "reporter")
 
 
 @pytest.mark.live

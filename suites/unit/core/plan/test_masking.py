@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.plan.masking import Placeholders, elided, is_placeholder, masked_arguments, masked_env
+from staleproof.core.plan.masking import Placeholders, elided, is_placeholder, masked_arguments, masked_env, masked_program
 
 
 def coded(text: str) -> str:
@@ -86,3 +86,19 @@ def test_a_placeholder_is_known_again() -> None:
     assert is_placeholder(made["data"]["a"])
     assert is_placeholder(made["stringData"]["b"])
     assert not any(map(is_placeholder, ("two", coded("one"), coded('{"masked":1,"b":2}'), "", None)))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('{"command": ["p"], "env": {"A": "secret", "B": ""}}', '{"command": ["p"], "env": {"A": "$A", "B": ""}}'),
+        ("{command: [p], env: {A: secret}}", '{"command": ["p"], "env": {"A": "$A"}}'),
+        ("{command: [p]}", "{command: [p]}"),
+        ("{command: [p", "…"),
+    ],
+)
+def test_variables_of_a_further_program_are_named_on_a_command_line_and_nothing_more(text: str, shown: str) -> None:
+    assert masked_arguments(["--controller-also", text, f"--controller-also={text}"]) == [
+        "--controller-also", shown, f"--controller-also={shown}"
+    ]  # fmt: skip
+    assert masked_program(masked_program(text)) == masked_program(text)

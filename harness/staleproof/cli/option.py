@@ -18,7 +18,7 @@ from staleproof.settings import ARTEFACTS, OPTIONS, Given, Option, Settings, in_
 from staleproof.settings_file import completed
 
 F = TypeVar("F", bound=Callable[..., Any])
-SUBJECT = ("controller_cmd", "controller_image", "controller_network", "controller_args", "controller_env",
+SUBJECT = ("controller_cmd", "controller_image", "controller_network", "controller_args", "controller_env", "controller_also",
            "controller_manifests", "controller_deployment", "controller_metrics", "external", "companions", "release_leases",
            "namespace", "allow_remote_cluster", "kubeconfig", "kube_provider", "config")  # fmt: skip
 """What says which controller is under test, and with what around it."""

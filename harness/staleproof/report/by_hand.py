@@ -53,6 +53,7 @@ from staleproof.core.plan.step import (
 from staleproof.report.inert import in_one_line
 from staleproof.report.markdown import block, code, literal
 
+_CONTROLLER = "the controller"
 _NAMESPACE = "by-hand"
 _MOST_OF_TITLE = 300
 _TOUCHED = 'touched="$(date +%s%N)"'
@@ -116,10 +117,29 @@ def _preparation(plan: Plan, where: str) -> Iterator[str]:
         "--client-kubeconfig through-proxy.yaml &"
     )
     yield ""
-    command = shlex.join(plan.controller.command) if plan.controller is not None and plan.controller.command else "it"
-    yield f"4. Start the controller with `through-proxy.yaml` as its kubeconfig ({code(command)}), and no other instance of it."
+    commands = _programs(plan)
+    behind = _behind(plan)
+    command = shlex.join(commands.pop(behind, ())) or "it"
+    started = f"Start {behind or _CONTROLLER} with `through-proxy.yaml` as its kubeconfig ({code(command)})"
+    yield f"4. {started}, and no other instance of it."
+    for program, words in commands.items():
+        yield f"   Start {program or _CONTROLLER} with a kubeconfig of the cluster itself ({code(shlex.join(words))})."
     yield "5. Run this (bash):"
     yield ""
+
+
+def _programs(plan: Plan) -> dict[str, Sequence[str]]:
+    """The commands of the subject's programs, by name; the controller's has none."""
+    subject = plan.controller
+    if subject is None:
+        return {}
+    return {"": subject.command, **{each.called: (*each.command, *each.arguments) for each in subject.also}}
+
+
+def _behind(plan: Plan) -> str:
+    """Which of the subject's programs is started behind the proxy, which does not tell programs apart: the one to which the first
+    of the proxy's faults happens."""
+    return next((fault.program for fault in plan.faults if not fault.needs_runner and not fault.shared), "")
 
 
 def _is_known(manifest: Manifest) -> bool:
@@ -138,7 +158,8 @@ def _script(plan: Plan) -> Iterator[str]:
 
 def _lines(plan: Plan) -> Iterator[str]:
     """Of the script."""
-    proxied = [fault for fault in plan.faults if not fault.needs_runner]
+    mine = [fault for fault in plan.faults if not fault.needs_runner and fault.happens_to(_behind(plan))]
+    proxied = [msgspec.structs.replace(fault, program="") for fault in mine]
     body = msgspec.json.encode({"faults": proxied, "namespace": _NAMESPACE, "contract": plan.contract}).decode()
     yield "set -eu"
     yield _FUNCTIONS
@@ -167,23 +188,24 @@ def _ask(what: str) -> str:
 def _process(fault: AnyFault, number: int, last: int) -> Iterator[str]:
     """What the reader does to the controller's process before a step, in words."""
     begins, ends = fault.window.from_step, fault.window.until_step or last + 1
+    who = fault.program or _CONTROLLER
     match fault:
         case Restart(stays_down=down) if number == begins:
-            how = "Ask the controller to stop" if fault.gently else "Kill the controller"
+            how = f"Ask {who} to stop" if fault.gently else f"Kill {who}"
             yield f"{how}{'.' if down else ', and start it again.'}"
         case Kill() if number == begins:
             what = f"its {fault.verb}{'' if fault.resource == '*' else f' of {fault.resource}'}"
             nth = "" if fault.nth == 1 else f" number {fault.nth}"
             again = "" if fault.stays_down else ", and start it again"
-            yield f"Make ready to kill the controller in this step, right {fault.moment} {what}{nth}{again}."
+            yield f"Make ready to kill {who} in this step, right {fault.moment} {what}{nth}{again}."
         case ExternalFault() if number == begins:
             yield _outside(fault)
         case Pause() if number == begins:
-            yield "Stop the controller's process (kill -STOP)."
+            yield f"Stop {who}'s process (kill -STOP)."
     if number == ends and isinstance(fault, Restart | Kill) and fault.stays_down:
-        yield "Start the controller again."
+        yield f"Start {who} again."
     if number == ends and isinstance(fault, Pause):
-        yield "Let the controller go on (kill -CONT)."
+        yield f"Let {who} go on (kill -CONT)."
 
 
 def _outside(fault: ExternalFault) -> str:
@@ -205,7 +227,8 @@ def _outside(fault: ExternalFault) -> str:
             return f"Have {call} in this step executed at once, and answered {seconds:g} s late."
         case LoseCallAnswer():
             return f"Have {call} in this step executed, and its connection end before the answer."
-    return f"Make ready to kill the controller in this step, when {call} is executed and not answered yet, and start it again."
+    who = fault.program or _CONTROLLER
+    return f"Make ready to kill {who} in this step, when {call} is executed and not answered yet, and start it again."
 
 
 def _commands(step: Step, given: Mapping[Target, Manifest]) -> Iterator[str]:

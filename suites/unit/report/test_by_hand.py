@@ -205,3 +205,15 @@ def test_names_never_become_markdown_or_commands(text: str) -> None:
     assert not ACTIVE & set(map(ord, told(plain)))
     (lines,) = [token.content.splitlines() for token in MarkdownIt().parse(told(plain)) if token.info == "bash"]
     assert [line[:9] for line in lines if line.startswith("step ")] == ["step 1 # ", "step 2 # "]
+
+
+@pytest.mark.io
+def test_of_several_programs_the_one_that_is_held_back_is_started_behind_the_proxy() -> None:
+    history = decode(gzip.decompress((HISTORIES / "mutants" / "overwriting_poller.jsonl.gz").read_bytes()))
+    text = by_hand(history, stories(judge(history), history))
+    assert "4. Start poller with `through-proxy.yaml` as its kubeconfig (`python -m" in text
+    assert "   Start the controller with a kubeconfig of the cluster itself (`python -m" in text
+    assert '"fault":"Hold"' in script(text)
+    assert '"program"' not in script(text), "a proxy that no runner drives does not tell programs apart"
+    restart = of(Rest(seconds=1.0), faults=(Restart(program="poller"),))
+    assert "Kill poller, and start it again." in restart

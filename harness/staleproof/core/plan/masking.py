@@ -149,22 +149,41 @@ def reference_to(name: str) -> str:
     return f"${name}"
 
 
-def masked_arguments(arguments: Sequence[str], option: str = "--controller-env") -> list[str]:
-    """A command line without the values that `option NAME=VALUE` or `option=NAME=VALUE` give."""
+def masked_arguments(arguments: Sequence[str]) -> list[str]:
+    """A command line without the values that `--controller-env NAME=VALUE`, `--controller-env=NAME=VALUE` and the `env` of a
+    `--controller-also` give."""
     shown: list[str] = []
     for before, word in zip(("", *arguments), arguments, strict=False):
-        if before == option:
-            shown.append(masked_pair(word))
-        elif word.startswith(f"{option}="):
-            shown.append(f"{option}={masked_pair(word.removeprefix(f'{option}='))}")
+        option, equals, value = word.partition("=")
+        if before in _MASKED:
+            shown.append(_MASKED[before](word))
+        elif option in _MASKED and equals:
+            shown.append(f"{option}={_MASKED[option](value)}")
         else:
             shown.append(word)
     return shown
 
 
+def masked_program(text: str) -> str:
+    """A further program as an option is given it, an object in YAML, without the values of its variables."""
+    import yaml  # where there is such an option
+
+    try:
+        given = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return _ELIDED  # what cannot be read may hold anything
+    env = given.get("env") if isinstance(given, dict) else None
+    if not isinstance(env, dict):
+        return text
+    return json.dumps({**given, "env": masked_env({str(name): str(value) for name, value in env.items()})})
+
+
 def masked_pair(pair: str) -> str:
     name, equals, value = pair.partition("=")
     return f"{name}{equals}{value and reference_to(name)}"
+
+
+_MASKED: Mapping[str, Callable[[str], str]] = {"--controller-env": masked_pair, "--controller-also": masked_program}
 
 
 def _replaced(obj: Mapping[str, Any], replace: Callable[[str, object], str]) -> dict[str, Any]:

@@ -301,7 +301,7 @@ def _further(lives: Lives, name: str, folder: Path) -> Lives:
         subject=lives.subject.further(name),
         metrics="",
         start_seconds=lives.start_seconds,
-        release_leases=False,
+        release_leases=lives.release_leases,
         plane=lives.plane,
         api=lives.api,
         proxy=lives.proxy,

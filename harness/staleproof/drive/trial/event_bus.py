@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from staleproof.core.history.activity import Activity
-from staleproof.core.history.entry import Broke, Entry
+from staleproof.core.history.entry import Asked, Broke, Entry, Opened
 from staleproof.core.history.scope import Scope
 from staleproof.core.history.whereabouts import Whereabouts
 from staleproof.core.times import POLL_SECONDS
@@ -25,7 +25,7 @@ class EventBus:
     Attributes:
         recorder: of the trial under way, if there is one.
         scope: what is that trial's, or the last one's, wherever it is.
-        whereabouts: where the controller looks for what.
+        whereabouts: where the controller itself looks for what.
         listeners: who else is told of every entry.
         tokens: of the subject's further programs, by name: the proxy tells them apart by these.
         dead: why the proxy is gone; nothing can come any more. Empty while it lives.
@@ -46,7 +46,8 @@ class EventBus:
     def take(self, entry: Entry) -> None:
         """An entry from the proxy, from truth or from the runner."""
         self.scope.see(entry)
-        self.whereabouts.see(entry)
+        if not (isinstance(entry, Asked | Opened) and entry.client in self.tokens):
+            self.whereabouts.see(entry)
         self.activity.see(self.scope.place(entry))
         if isinstance(entry, Broke) and entry.where == "proxy":
             self.dead = self.dead or entry.why

@@ -13,10 +13,9 @@ _IMAGE = (
 
 
 class FirstContact:
-    """What the present life has asked the API server. `program`: only that further program's; empty: whoever asks."""
+    """What the present life has asked the API server."""
 
-    def __init__(self, program: str = "") -> None:
-        self._program = program
+    def __init__(self) -> None:
         self._asked = 0
         self._refused = ""
 
@@ -26,11 +25,11 @@ class FirstContact:
 
     def see(self, entry: Entry) -> None:
         match entry:
-            case Asked(client=client) if not self._program or client == self._program:
+            case Asked():
                 self._asked += 1
             case Answered(code=code) if code >= 400:
                 self._refused = f"; the last that was refused got {code} {entry.reason}".rstrip()
-            case Refused(code=code, client=client) if not self._program or client == self._program:
+            case Refused(code=code):
                 self._refused = f"; its watch of {entry.resource} got {code}"
 
     def no_watch(self, *, is_image: bool, obstacle: str = "") -> str:

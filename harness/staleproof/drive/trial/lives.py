@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from staleproof.core.history.entry import Broke, Exited, Started
+from staleproof.core.history.entry import Asked, Broke, Entry, Exited, Refused, Started
 from staleproof.core.plan.plan import MAIN, Subject
 from staleproof.core.times import (
     AT_MOST_NEEDED_SECONDS,
@@ -115,10 +115,15 @@ class Lives:
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     def __post_init__(self) -> None:
-        self._contact = FirstContact(self.name)
-        self.bus.listeners += [self._leases.see, self._contact.see]
-        if not self.name:
+        self.bus.listeners.append(self._see)
+        if not self.name:  # it counts what all programs may not do
             self.bus.listeners.append(self.refusals.see)
+
+    def _see(self, entry: Entry) -> None:
+        """What another program asks for says nothing of this one."""
+        if not isinstance(entry, Asked | Refused) or self.bus.activity.program(entry.client) == self.name:
+            self._leases.see(entry)
+            self._contact.see(entry)
 
     async def ready(self, *, fresh: bool = False, awaits_metrics: bool = True) -> None:
         """Return once the controller runs, has opened a watch, serves its metrics (unless nobody waits for them) and is idle. One

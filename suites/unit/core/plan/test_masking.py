@@ -12,6 +12,7 @@ from staleproof.core.plan.masking import (
     is_placeholder,
     masked_arguments,
     masked_env,
+    masked_program,
     secrets_in,
     unmarked,
 )
@@ -130,3 +131,19 @@ def test_a_mark_is_for_plans_alone() -> None:
 
 def test_the_secrets_of_a_drift_are_known() -> None:
     assert secrets_in(DRIFTED) == {"hunter2hunter2", "one-of-them", "another-one", "postgres://u:hunter2hunter2@x"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('{"command": ["p"], "env": {"A": "secret", "B": ""}}', '{"command": ["p"], "env": {"A": "$A", "B": ""}}'),
+        ("{command: [p], env: {A: secret}}", '{"command": ["p"], "env": {"A": "$A"}}'),
+        ("{command: [p]}", "{command: [p]}"),
+        ("{command: [p", "…"),
+    ],
+)
+def test_variables_of_a_further_program_are_named_on_a_command_line_and_nothing_more(text: str, shown: str) -> None:
+    assert masked_arguments(["--controller-also", text, f"--controller-also={text}"]) == [
+        "--controller-also", shown, f"--controller-also={shown}"
+    ]  # fmt: skip
+    assert masked_program(masked_program(text)) == masked_program(text)

@@ -133,3 +133,10 @@ async def test_a_request_without_an_answer_is_not_idle() -> None:
     assert not await bus.until_idle(TINY_SECONDS, limit_seconds=TINY_SECONDS)
     bus.take(Answered(at=began + 1, request=RequestId(1), outcome="ok"))
     assert await bus.until_idle(TINY_SECONDS, limit_seconds=0.0)
+
+
+def test_where_a_further_program_looks_says_nothing_of_where_the_controller_does() -> None:
+    bus = EventBus({"poller": "secret"})
+    for number, (client, namespace) in enumerate({"controller": "here", "poller": ""}.items(), 1):
+        bus.take(Opened(at=0.0, stream=StreamId(number), client=client, resource="widgets", namespace=namespace))
+    assert bus.whereabouts.only("widgets", ["here", "there"]) == "here"

@@ -1,7 +1,6 @@
 """What is said of a controller that opens no watch."""
 
 import pytest
-from msgspec import structs
 
 from staleproof.core.history.entry import Answered, Asked, Entry, Refused, RequestId
 from staleproof.drive.trial.first_contact import FirstContact
@@ -58,12 +57,3 @@ def test_each_life_begins_anew() -> None:
     contact.see(asked(1))
     contact.begin_life()
     assert "no traffic was seen" in contact.no_watch(is_image=False)
-
-
-def test_of_two_programs_only_its_own_requests_count() -> None:
-    contact = FirstContact("poller")
-    contact.begin_life()
-    contact.see(asked(1))
-    assert "no traffic was seen" in contact.no_watch(is_image=False)
-    contact.see(structs.replace(asked(2), client="poller"))
-    assert contact.no_watch(is_image=False) == "It made 1 request that is no watch."

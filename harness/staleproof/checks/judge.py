@@ -5,7 +5,7 @@ whatever its rules say, it neither passes nor fails a requirement. Findings are 
 of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
 
 Of several programs each is judged by its own view, and the worst of what is found counts for the subject. What they keep outside
-Kubernetes they keep together (`Requirement.together`), whoever of them calls.
+Kubernetes they keep together (`Requirement.together`), whichever of them calls.
 """
 
 import math

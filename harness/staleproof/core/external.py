@@ -57,7 +57,7 @@ Drift = Create | Change | Delete
 
 def otherwise(fields: Mapping[str, Any], bare: Mapping[str, Any]) -> dict[str, Any]:
     """One of these fields, with another value than it has: the first that is not as in something of which nothing was said
-    (`bare`), since that is what whoever made it cares about. Empty: there is none."""
+    (`bare`), since that is what its maker cares about. Empty: there is none."""
     for name, unsaid in bare.items():
         if name in fields and fields[name] != unsaid:
             return {name: _another(fields[name])}

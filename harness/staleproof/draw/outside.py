@@ -59,7 +59,7 @@ def patience_for(outside: Outside) -> float:
 
 @SCENARIO.family
 def drift(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Somebody else deletes, or changes, what the controller keeps there; the API is silent, and then the primary is touched."""
+    """Another user deletes, or changes, what the controller keeps there; the API is silent, and then the primary is touched."""
     return (
         Draft(
             f"{words} while the API is silent",

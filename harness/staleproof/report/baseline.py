@@ -1,4 +1,4 @@
-"""A baseline: findings that somebody knows of and lives with for now. They are told, and fail no run; new ones do.
+"""A baseline: findings that a team knows of and lives with for now. They are reported, and fail no run; new ones do.
 
 A finding is known by its cause, which is the same whatever plan shows it, or by its requirement if it has no cause. Conformance is
 not changed by a baseline: what is violated is violated. The file is for people, who may add a `note` to each finding; it is only
@@ -29,7 +29,7 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_
 class Known(_Struct, frozen=True, kw_only=True):
     """A finding that is known.
 
-    `scenarios` are those in which it was found; `headline` is what it looked like; `note` is whatever somebody wants to say.
+    `scenarios` are those in which it was found; `headline` is what it looked like; `note` is whatever a user wants to say.
     """
 
     cause: str = ""
@@ -60,7 +60,7 @@ class BaselineError(ValueError):
 
 
 def decode(data: bytes) -> Baseline:
-    """The baseline in a file. BaselineError when it is not one, as it may be after somebody edited it."""
+    """The baseline in a file. BaselineError when it is not one, as it may be after a user edited it."""
     try:
         raw = yaml.safe_load(data)
     except yaml.YAMLError as err:
@@ -115,7 +115,7 @@ def new(baseline: Baseline, report: Report) -> list[FindingReport]:
 
 
 def excused(baseline: Baseline, report: Report) -> Report:
-    """The report for whoever lives with what is known: that counts as passed."""
+    """The report for a user who lives with what is known: that counts as passed."""
 
     def judged(verdict: RequirementVerdict) -> RequirementVerdict:
         is_known = verdict.result == "failed" and baseline.has(verdict.cause, verdict.requirement)

@@ -58,7 +58,7 @@ class Revert:
 
 @fact
 def reverts(trial: Trial) -> Sequence[Revert]:
-    """What was returned, by whomever: object by object, each in the order of its commits."""
+    """What was returned, by any writer: object by object, each in the order of its commits."""
     return [back for child in object_history(trial).objects.values() for back in _of(child)]
 
 

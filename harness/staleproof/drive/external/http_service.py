@@ -15,7 +15,7 @@ from staleproof.errors import UsageError
 
 
 class HTTPService(ExternalSystem):
-    """A service at a URL, as http://127.0.0.1:9000. With a `program` it is started and stopped; without one it is somebody else's,
+    """A service at a URL, as http://127.0.0.1:9000. With a `program` it is started and stopped; without one it is another user's,
     and is up or down as it likes."""
 
     kind: ClassVar[str] = "http"

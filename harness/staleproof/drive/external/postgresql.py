@@ -121,7 +121,7 @@ class PostgreSQL(ExternalSystem):
             await connection.execute("SELECT pg_notify($1, $2), pg_logical_emit_message(true, $1, $2::text)", CHANNEL, said)
 
     async def stop(self) -> None:
-        """As in a crash, but with nothing lost: whoever is connected is cut off at once."""
+        """As in a crash, but with nothing lost: every client is cut off at once."""
         if self._process is not None and self._process.running:
             self._process.signal(signal.SIGINT)
             with suppress(TimeoutError):

@@ -25,7 +25,7 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
 
 class Revision(_Struct, frozen=True, kw_only=True):
-    """A state that kube-apiserver committed. `request`: the number of the controller's request that made it; 0: somebody else did.
+    """A state that kube-apiserver committed. `request`: the number of the controller's request that made it; 0: another user did.
     `managers` are those who changed it as `metadata.managedFields` says. `deletes`: it is gone, or about to go."""
 
     entry: int

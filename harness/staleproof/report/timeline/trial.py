@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.trial import Trial, with_references
-from staleproof.core.history.entry import Answered, Asked, Listed, StepBegan
+from staleproof.core.history.entry import Answered, Listed, StepBegan
 from staleproof.core.history.history import History
 from staleproof.core.history.history import Request as Asking
 from staleproof.core.history.request import WRITES
@@ -14,6 +14,7 @@ from staleproof.report.timeline.document import Band, LifeSpan, Request, Step, T
 from staleproof.report.timeline.events import events
 from staleproof.report.timeline.lanes import lanes, makers
 from staleproof.report.timeline.metrics import metrics
+from staleproof.report.timeline.replicas import replicas
 from staleproof.report.timeline.systems import systems
 
 
@@ -27,7 +28,7 @@ def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
         namespace=trial.namespace,
         seconds=at(trial, len(trial.entries) - 1) if trial.entries else 0.0,
         entries=len(trial.entries),
-        replicas=tuple(dict.fromkeys(entry.client for _, entry in trial.every(Asked)))[:1] or ("controller",),
+        replicas=tuple(replicas(trial)),
         lives=tuple(_lives(trial)),
         steps=tuple(_steps(trial)),
         bands=tuple(_bands(trial)),
@@ -71,7 +72,7 @@ def _bands(trial: Trial) -> Iterator[Band]:
 
 
 def _requests(trial: Trial) -> Iterator[Request]:
-    made = makers(trial)
+    made, places = makers(trial), replicas(trial)
     for request in trial.requests:
         asked, answer = request.asked, request.answer
         yield Request(
@@ -91,6 +92,7 @@ def _requests(trial: Trial) -> Iterator[Request]:
             lost=_is_lost(answer),
             past=_is_past(request),
             changed=tuple(made.get(asked.request, ())),
+            replica=places[asked.client],
         )
 
 

@@ -320,7 +320,8 @@ class Tale(_Struct, frozen=True, kw_only=True):
 
 
 class Timeline(_Struct, frozen=True, kw_only=True):
-    """A trial as it can be drawn. `replicas`: the controller's clients, one for each; what belongs to a replica names its place.
+    """A trial as it can be drawn. `replicas`: the controller's clients, one for each; what belongs to a replica names its place. A
+    replica of which nothing is `shown` anywhere has no view: it is not known what it had been shown.
     `seconds`: when the last entry was. `metrics`: empty where the controller's were not read."""
 
     api_version: ApiVersion = API_VERSION

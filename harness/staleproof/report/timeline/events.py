@@ -25,6 +25,7 @@ from staleproof.core.history.entry import (
 )
 from staleproof.report.timeline.clock import at
 from staleproof.report.timeline.document import Event, EventKind
+from staleproof.report.timeline.replicas import replica_of
 
 _Told = tuple[EventKind, str, str, int | None]
 """Kind, resource, what there is to say, the fault that did it."""
@@ -36,7 +37,9 @@ def events(trial: Trial) -> Iterator[Event]:
         told = _of_stream(trial, entry) or _of_fault(trial, entry) or _of_process(entry, index) or _of_trial(entry)
         if told is not None:
             kind, lane, says, fault = told
-            yield Event(entry=index, at=at(trial, index), kind=kind, lane=lane, says=says, fault=fault)
+            yield Event(
+                entry=index, at=at(trial, index), kind=kind, lane=lane, says=says, fault=fault, replica=replica_of(trial, entry)
+            )
 
 
 def _of_stream(trial: Trial, entry: Entry) -> _Told | None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from staleproof.checks.programs import seen_by
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.trial import Trial
-from staleproof.core.history.entry import Answered, Asked, Listed, StepBegan
+from staleproof.core.history.entry import Answered, Listed, StepBegan
 from staleproof.core.history.history import History
 from staleproof.core.history.history import Request as Asking
 from staleproof.core.history.programs import programs_of
@@ -17,6 +17,7 @@ from staleproof.report.timeline.document import Band, LifeSpan, Request, Step, T
 from staleproof.report.timeline.events import events
 from staleproof.report.timeline.lanes import lanes, makers
 from staleproof.report.timeline.metrics import metrics
+from staleproof.report.timeline.replicas import replicas
 from staleproof.report.timeline.systems import systems
 
 
@@ -30,7 +31,7 @@ def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
         namespace=trial.namespace,
         seconds=at(trial, len(trial.entries) - 1) if trial.entries else 0.0,
         entries=len(trial.entries),
-        replicas=tuple(dict.fromkeys(entry.client for _, entry in trial.every(Asked)))[:1] or ("controller",),
+        replicas=tuple(replicas(trial)),
         lives=tuple(_lives(trial)),
         steps=tuple(_steps(trial)),
         bands=tuple(_bands(trial)),
@@ -83,7 +84,7 @@ def _bands(trial: Trial) -> Iterator[Band]:
 
 
 def _requests(trial: Trial) -> Iterator[Request]:
-    made = makers(trial)
+    made, places = makers(trial), replicas(trial)
     for request in trial.requests:
         asked, answer = request.asked, request.answer
         yield Request(
@@ -103,6 +104,7 @@ def _requests(trial: Trial) -> Iterator[Request]:
             lost=_is_lost(answer),
             past=_is_past(request),
             changed=tuple(made.get(asked.request, ())),
+            replica=places[asked.client],
         )
 
 

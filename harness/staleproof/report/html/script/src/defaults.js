@@ -4,15 +4,15 @@ const fill = (each, defaults) => {
   for (const key in defaults) each[key] ??= defaults[key];
   return each;
 };
-const TIMELINE = { lives: [], leaders: [], steps: [], bands: [], lanes: [], systems: [], metrics: [], requests: [], events: [], tales: [] };
+const TIMELINE = { replicas: ["controller"], lives: [], leaders: [], steps: [], bands: [], lanes: [], systems: [], metrics: [], requests: [], events: [], tales: [] };
 const LANE = { primary: false, objects: [], kept: [], behind: [] };
 const OBJECT = { revisions: [], shown: [], stale: [] };
 const REVISION = { by: "user", request: 0, managers: [], deletes: false };
-const REQUEST = { answer: null, answered: null, code: 0, reason: "", changed: [] };
+const REQUEST = { replica: 0, answer: null, answered: null, code: 0, reason: "", changed: [] };
 const SYSTEM = { calls: [], notifications: [], drifts: [], outages: [], things: [] };
 const CALL = { answer: null, answered: null, changes: false, resource: "", name: "", code: "", rejected: false, lost: false, executed: null, effect: null, fault: null };
 const NOTIFICATION = { resource: "", name: "", effect: null, fault: null };
-const EVENT = { lane: "", says: "", fault: null };
+const EVENT = { replica: 0, lane: "", says: "", fault: null };
 const TALE = { cause: "", also: [], heading: "", compared: "" };
 const ENDS = { until: null };
 
@@ -21,7 +21,8 @@ export function whole(timeline) {
   fill(timeline, TIMELINE);
   for (const each of timeline.steps) fill(each, ENDS);
   for (const each of timeline.bands) fill(each, { until: null, fired: false });
-  for (const each of timeline.lives) fill(each, ENDS);
+  for (const each of timeline.lives) fill(each, { until: null, replica: 0 });
+  for (const each of timeline.leaders) fill(each, ENDS);
   for (const each of timeline.lanes) lane(each);
   for (const each of timeline.systems) system(each);
   for (const each of timeline.requests) fill(each, REQUEST);
@@ -36,8 +37,8 @@ function lane(each) {
   for (const object of each.objects) {
     fill(object, OBJECT);
     for (const state of object.revisions) fill(state, REVISION);
-    for (const showing of object.shown) showing.gone ??= false;
-    for (const stale of object.stale) stale.until ??= null;
+    for (const showing of object.shown) fill(showing, { gone: false, replica: 0 });
+    for (const stale of object.stale) fill(stale, { until: null, replica: 0 });
   }
 }
 

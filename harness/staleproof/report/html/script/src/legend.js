@@ -10,6 +10,8 @@ const OUTSIDE = [["plain", "\u25b2 another user changed something in an external
 
 const KEYS = "Drag to move, Ctrl with the wheel or a pinch to zoom. Keys: \u2190 \u2192 from entry to entry, + \u2212 zoom, h l move, 0 the whole trial, d the finding.";
 
-export const legend = ({ systems }) => el("div", {},
-  el("ul", { class: "legend" }, [...ITEMS, ...(systems.length ? OUTSIDE : [])].map(([sign, text]) => el("li", {}, el("span", { class: `sign ${sign}`, "aria-hidden": "true" }), text))),
+const LEADER = [["leader", "its leader"]];
+
+export const legend = ({ systems, leaders }) => el("div", {},
+  el("ul", { class: "legend" }, [...ITEMS, ...(systems.length ? OUTSIDE : []), ...(leaders.length ? LEADER : [])].map(([sign, text]) => el("li", {}, el("span", { class: `sign ${sign}`, "aria-hidden": "true" }), text))),
   el("p", { class: "legend keys" }, KEYS));

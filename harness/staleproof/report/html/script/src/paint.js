@@ -85,8 +85,8 @@ const ROWS = {
   fault: (pen, view, row) => {
     band(pen, view, row, row.place.map(view.zoomed), row.band.says);
   },
-  process: (pen, view, row, sight, panel) => {
-    for (const { place, life } of panel.lives) {
+  process: (pen, view, row, sight) => {
+    for (const { place, life } of row.lives) {
       const [x, width] = clipped(view, ...place.map(view.zoomed));
       if (width <= 0) continue;
       pen.fillStyle = view.colours.panel;
@@ -96,6 +96,7 @@ const ROWS = {
       const text = fitted(pen, `life ${life}`, width - 8);
       if (text) view.labels.push({ text, x: Math.max(x, view.left) + 5, y: row.y + row.height / 2, ink: view.colours.dim, paper: view.colours.panel });
     }
+    bars(pen, view, row.leads, sight, row.y + row.height - 6, 4, view.colours.accent, 1);
   },
   writes: () => {},
   reads: () => {},
@@ -118,8 +119,10 @@ const ROWS = {
   object: (pen, view, row, sight) => {
     hold(pen, view, row);
     bars(pen, view, row.truth, sight, row.y + 5, 8, view.colours.truth, 0.55);
-    bars(pen, view, row.shown, sight, row.y + 17, 8, view.colours.shown, 0.55);
-    bars(pen, view, row.stale, sight, row.y + 15, 13, view.colours.hatched.stale, 1);
+    row.halves.forEach((_, n) => {
+      bars(pen, view, row.shown[n], sight, row.y + 17 + 12 * n, 8, view.colours.shown, 0.55);
+      bars(pen, view, row.stale[n], sight, row.y + 15 + 12 * n, n ? 12 : 13, view.colours.hatched.stale, 1);
+    });
     pen.strokeStyle = view.colours.dim;
     line(pen, view.left, row.y + 15, view.width, row.y + 15);
   },
@@ -234,7 +237,7 @@ function marks(pen, view, rows, sight, panel) {
 }
 
 /** How many marks there are, as bars: the highest is as high as the row. */
-function crowd(pen, view, row, { places }, { low, high, pixel }) {
+function crowd(pen, view, row, { places, offset: down }, { low, high, pixel }) {
   const counts = [];
   const bins = Math.ceil((high - low) / (BIN * pixel));
   for (let n = 0, i = lower(places, low); n < bins; n += 1) {
@@ -244,7 +247,7 @@ function crowd(pen, view, row, { places }, { low, high, pixel }) {
   }
   const top = Math.log1p(Math.max(...counts, 1));
   const room = row.kind === "object" ? 12 : row.height - 6;
-  const floor = row.kind === "object" ? row.y + (row.lines[0].places === places ? 15 : 29) : row.y + row.height - 3;
+  const floor = row.kind === "object" ? row.y + down + (down < 15 ? 6 : 8) : row.y + row.height - 3;
   pen.globalAlpha = 0.75;
   pen.fillStyle = row.kind === "writes" || row.kind === "calls" ? view.colours.own : view.colours.dim;
   counts.forEach((count, n) => {

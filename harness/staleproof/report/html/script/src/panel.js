@@ -43,6 +43,10 @@ function line(row, mark) {
 
 const LASTING = {
   steps: (row, { timeline, place }) => ({ steps: timeline.steps, places: Float64Array.from(timeline.steps, (step) => place(step.since)) }),
+  process: (row, { timeline, stretch }) => ({
+    lives: timeline.lives.filter((life) => life.replica === row.replica).map((life) => ({ life: life.life, place: stretch(life) })),
+    leads: spans(timeline.leaders.filter((each) => each.replica === row.replica).map(stretch)),
+  }),
   fault: (row, { stretch }) => ({ place: stretch(row.band) }),
   lane: (row, { timeline, stretch, place }) => ({
     held: held(row, timeline, stretch),
@@ -55,8 +59,8 @@ const LASTING = {
   object: (row, { timeline, stretch }) => ({
     held: held(row, timeline, stretch),
     truth: spans([stretch(lifetime(row.object))]),
-    shown: spans(knowledge(row.object, timeline).map(stretch)),
-    stale: spans(row.object.stale.map(stretch)),
+    shown: row.halves.map((replica) => spans(knowledge(row.object, timeline, replica).map(stretch))),
+    stale: row.halves.map((replica) => spans(row.object.stale.filter((each) => each.replica === replica).map(stretch))),
   }),
 };
 
@@ -81,10 +85,10 @@ export function stays({ seen }) {
   return found;
 }
 
-/** From when to when each life of the controller believed it to be there. */
-export function knowledge({ shown }, { lives }) {
-  return lives.flatMap(({ life, until }) => {
-    const known = shown.filter((each) => each.life === life);
+/** From when to when each life of a replica believed it to be there. */
+export function knowledge({ shown }, { lives }, replica = 0) {
+  return lives.filter((life) => (life.replica ?? 0) === replica).flatMap(({ life, until }) => {
+    const known = shown.filter((each) => each.life === life && (each.replica ?? 0) === replica);
     const first = known.find((each) => !each.gone);
     const gone = first && known.find((each) => each.gone && each.at >= first.at);
     return first ? [{ since: first.at, until: gone ? gone.at : until }] : [];

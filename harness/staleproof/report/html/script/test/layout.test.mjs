@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { whole } from "../src/defaults.js";
-import { layout } from "../src/layout.js";
+import { layout, offset } from "../src/layout.js";
 import { marks } from "../src/marks.js";
-import { stays } from "../src/panel.js";
+import { knowledge, panel, stays } from "../src/panel.js";
 
 const seen = (at, change) => ({ entry: at * 10, at, after: at - 1, change });
 const timeline = () => whole({
@@ -40,4 +40,40 @@ test("each mark of an external system has a row, what it held only while that is
 
 test("what was there, and gone, and there again is two stretches", () => {
   assert.deepEqual(stays(timeline().systems[0].things[0]), [{ since: 1, until: 3 }, { since: 5, until: null }]);
+});
+
+const shown = (at, life, replica) => ({ entry: at * 10, at, life, revision: 5, means: "frame", replica });
+const several = (...showings) => whole({
+  title: "t", seconds: 9, replicas: ["one", "two"], lives: [{ life: 1, since: 0 }, { life: 2, since: 1, replica: 1 }],
+  leaders: [{ replica: 1, since: 2 }],
+  lanes: [{ name: "pods", objects: [{ uid: "u", namespace: "n", name: "w", revisions: [{ entry: 1, at: 1, revision: 5, type: "ADDED" }], shown: showings }] }],
+  requests: [{ number: 1, entry: 30, at: 1, verb: "create", lane: "pods" }, { number: 2, entry: 31, at: 2, verb: "create", lane: "pods", replica: 1 }],
+});
+const OPEN = { top: 0, open: new Set(["pods"]), shows: () => true, wanted: () => true };
+
+test("each replica has its rows, and one alone is not named", () => {
+  const labels = (made) => layout(made, OPEN).rows.filter((row) => row.replica !== undefined).map((row) => row.label);
+  assert.deepEqual(labels(several()), ["one: process", "one: writes", "one: reads", "two: process", "two: writes", "two: reads"]);
+  assert.deepEqual(labels(timeline()), ["its process", "its writes", "its reads"]);
+  const { rowOf } = layout(several(), OPEN);
+  assert.deepEqual(marks(several()).filter((mark) => mark.kind === "write").map((mark) => rowOf(mark).label), ["one: writes", "two: writes"]);
+});
+
+test("an object has a half for each replica of which it is known what it had been shown", () => {
+  const row = (...showings) => layout(several(...showings), OPEN).rows.find((each) => each.kind === "object");
+  const [one, two] = [shown(2, 1, 0), shown(3, 2, 1)];
+  assert.deepEqual([row().halves, row(one).halves, row(two).halves, row(one, two).halves], [[0], [0], [1], [0, 1]]);
+  assert.ok(row(one, two).height > row(one).height);
+  const every = marks(several(one, two)).filter((mark) => mark.kind === "shown");
+  const [first, second] = every.map((mark) => offset(mark, row(one, two)));
+  assert.ok(first < second && second < row(one, two).height);
+});
+
+test("what a replica believed is its own, and so is its leadership", () => {
+  const made = several(shown(2, 1, 0), shown(3, 2, 1));
+  const [object] = made.lanes[0].objects;
+  assert.deepEqual([0, 1].map((replica) => knowledge(object, made, replica)), [[{ since: 2, until: null }], [{ since: 3, until: null }]]);
+  const rows = panel(made, marks(made), { ...OPEN, place: (at) => at / 9, found: () => true }).rows.filter((row) => row.kind === "process");
+  assert.deepEqual(rows.map((row) => row.lives.length), [1, 1]);
+  assert.deepEqual(rows.map((row) => row.leads.from.length), [0, 1]);
 });

@@ -162,7 +162,7 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
     needs: ClassVar[Need] = "event"
     lasts: ClassVar[Span] = "any"
     tries: ClassVar[Tries] = {}
-    often: ClassVar[int] = 1  # how often it is drawn beside a fault that is drawn once; 0: with other faults only
+    often: ClassVar[int] = 1  # how often it is drawn beside a fault that is drawn once; 0: with others, or in plans of its own
 
     resource: Resource
     namespace: str = ""

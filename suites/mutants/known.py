@@ -18,7 +18,7 @@ from staleproof.fixtures.controllers.sleepless import SLEEPLESS  # noqa: TID251 
 
 from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Outcome
-from staleproof.core.declared import AnyDeclared, DeclaredPostgreSQL, DeclaredS3, Every, Within
+from staleproof.core.declared import AnyDeclared, DeclaredCommands, DeclaredPostgreSQL, DeclaredS3, Every, Within
 from staleproof.core.operator.dependency import needed
 from staleproof.core.operator.prerequisite import sort_out
 from staleproof.core.plan.manifest import Manifest
@@ -38,7 +38,7 @@ MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 HISTORIES = MANIFESTS.parent / "histories" / "mutants"
 CRDS = tuple(
     MANIFESTS / f"{each}-crd.yaml"
-    for each in ("widget", "sequentialjob", "tenant", "queued", "blueprint", "hosted", "platform", "account", "s3bucket")
+    for each in ("widget", "sequentialjob", "tenant", "queued", "blueprint", "hosted", "platform", "account", "s3bucket", "daemon")
 )
 _PACKAGE = "staleproof.fixtures.controllers"
 METRICS = "http://127.0.0.1:{metrics_port}/metrics"
@@ -70,7 +70,8 @@ _SLOW = {
     "in_cluster_account", "periodic_account", "side_poller_account", "listening_account", "decoding_account",
     "honest_poller", "offline_bucket", "on_events_account", "records_late_account",
     "forgetful_poller_account", "notify_only_account", "only_after_success_account", "lost_slot_account", "overwriting_poller",
-    "asks_always_bucket", "early_generation_bucket", "first_error_bucket",
+    "unwatching_account", "running_daemon", "registered_daemon", "asks_always_bucket", "early_generation_bucket",
+    "first_error_bucket",
 }  # fmt: skip
 """Tested only by ci/golden and ci/repeat."""
 _DATA = "staleproof-buckets-"
@@ -205,10 +206,25 @@ def _makes_anew(plan: Plan) -> bool:
 @cache
 def _systems(outside: str) -> tuple[AnyDeclared, ...]:
     """Of this process: no two share a port."""
+    within, every = Within(within=f"{2 * _PERIOD_SECONDS:g}s"), Every(every=f"{_PERIOD_SECONDS:g}s")
     if outside == "roles":
-        period = f"{_PERIOD_SECONDS:g}s"
-        within = f"{2 * _PERIOD_SECONDS:g}s"
-        return (DeclaredPostgreSQL(name="db", repairs=Within(within=within), polls=Every(every=period)),)
+        return (DeclaredPostgreSQL(name="db", repairs=within, polls=every),)
+    if outside == "processes":
+        program, folder = (sys.executable, "-m", "staleproof.fixtures.external.processes"), "--folder={folder}"
+        return (
+            DeclaredCommands(
+                name="runner",
+                url="http://127.0.0.1:{port}",
+                command=(*program, "serve", "--port={port}", folder),
+                read=(*program, "read", folder),
+                create=(*program, "create", folder, "{name}", "{fields}"),
+                change=(*program, "change", folder, "{name}", "{fields}"),
+                delete=(*program, "delete", folder, "{name}"),
+                bare={"processes": {"running": False}},
+                repairs=within,
+                polls=every,
+            ),
+        )
     if outside == "buckets":
         port, folder = free_port(), tempfile.mkdtemp(prefix=_DATA)
         command = (sys.executable, "-m", "staleproof.fixtures.external.buckets", f"--port={port}", f"--folder={folder}")
@@ -350,6 +366,12 @@ def _bucket(name: str, caught_by: str = "") -> Known:
     return Known(f"{name}_bucket", arguments, "s3bucket-sample.yaml", caught_by, has_metrics=True, outside="buckets")
 
 
+def _daemon(name: str, caught_by: str = "") -> Known:
+    """One that has a process run for each primary, by a supervisor outside."""
+    arguments = (f"{_PACKAGE}.daemons", name, f"--every-seconds={_PERIOD_SECONDS:g}", _METRICS_PORT)
+    return Known(f"{name}_daemon", arguments, "daemon-sample.yaml", caught_by, has_metrics=True, outside="processes")
+
+
 def _planted(bug: str, caught_by: str) -> Iterator[Known]:
     """A fault that each of the controllers in other languages can be asked for."""
     for language in LANGUAGES:
@@ -372,6 +394,7 @@ GUILTY = (
     _supplied("secured", "comparing", "honest-status"),
     _supplied("configured", "comparing", "converges-after-catch-up"),
     _switched("hoarding", "path-independent"),
+    _account("unwatching", "notices-lost-children"),
     _account("compares_existence", "repairs-external-drift"),
     _account("on_events", "drift-needs-no-api-event"),
     _account("records_late", "no-external-leak"),
@@ -383,11 +406,14 @@ GUILTY = (
     _bucket("asks_always", "calm-external-calls"),
     _bucket("early_generation", "honest-status"),
     _bucket("first_error", "calm-external-calls"),
+    _daemon("registered", "repairs-external-drift"),
 )
 NOT_YET = {
-    "unwatching": "a child that is gone stays away without any fault, too, so runs without faults are no better",
-    "new_passwords": "not tried: it makes one call in each period, as it says, and no requirement asks what for",
-    "old_position": "what it asks again after a restart is within what a new life may ask",
+    "new_passwords": "`quiet-at-rest` tells of the Secret that it writes in one run of two, as its period falls; of the role "
+    "one that changes passwords by the clock as it should, and one that says the same again, of which PostgreSQL stores another "
+    "verifier, look the same",
+    "old_position": "what it asks again after a restart is one call for each object, and so much any new life may ask; that "
+    "the slot keeps the log for ever is no call",
 }
 """Guilty controllers of external state that no plan shows yet, by their names, and why."""
 HONEST = (
@@ -411,6 +437,7 @@ HONEST = (
     _account("decoding"),
     _account("by_status", poller="honest"),
     _bucket("offline"),
+    _daemon("running"),
     Known("kopf_widget", (f"{_PACKAGE}.kopf_widget",)),
     _small("unhurried"),
     Known("go-widget", ()),

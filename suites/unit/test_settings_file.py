@@ -140,7 +140,7 @@ def test_another_controller_takes_the_place_of_the_files(said: dict[str, str], l
         ({"external": "db"}, "external: expected a list, found 'db'"),
         ({"external": ["db"]}, "external: expected an object, found 'db'"),
         ({"external": {"name": "db", "kind": "postgres"}}, "there is no system 'postgres'; did you mean 'postgresql'?"),
-        ({"external": {"name": "db"}}, '"kind" is missing; it names one of http, own, postgresql, s3'),
+        ({"external": {"name": "db"}}, '"kind" is missing; it names one of command, http, own, postgresql, s3'),
         ({"external": {"name": "db", "kind": "postgresql", "repair": "never"}}, "'repair'; did you mean 'repairs'?"),
         ({"external": {"name": "db", "kind": "postgresql", "repairs": {"within": "soon"}}}, "repairs.within"),
         ({"external": {"kind": "postgresql"}}, "name is missing"),

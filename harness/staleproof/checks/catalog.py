@@ -43,6 +43,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     writes.NO_CROSS_OBJECT_WRITES,
     pace.QUIET_AT_REST,
     pace.PATH_INDEPENDENT,
+    pace.NOTICES_LOST_CHILDREN,
     external.REPAIRS_EXTERNAL_DRIFT,
     external.DRIFT_NEEDS_NO_API_EVENT,
     external.CALM_EXTERNAL_CALLS,

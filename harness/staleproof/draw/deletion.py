@@ -15,8 +15,8 @@ from staleproof.core.fault import (
 )
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import merged
-from staleproof.core.plan.step import Apply, Delete, Recreate, Remove, Touch
-from staleproof.core.times import UNSEEN_SECONDS
+from staleproof.core.plan.step import Apply, Delete, Recreate, Remove, Rest, Touch
+from staleproof.core.times import UNSEEN_SECONDS, WAITS_SECONDS
 from staleproof.draw.canonical import appear, death, ending, hidden_creates, patient, removal, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past, unseen_end
@@ -67,6 +67,19 @@ def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
             aims=("converges-after-catch-up", "tolerates-coalescing"),
         )
         for hide in profile.more([each for each in hidden_creates(observed) if each.resource in there][:1])
+    )
+
+
+@SCENARIO.family
+def unnoticed(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Another user deletes a child, and for a while nothing else happens; then the primary is touched."""
+    return (
+        Draft(
+            f"one of {child.resource} is deleted, and nothing else happens",
+            steps=(appear(observed), Remove(resource=child.resource), Rest(seconds=WAITS_SECONDS), Touch(target=observed.target)),
+            aims=("notices-lost-children",),
+        )
+        for child in profile.each(each for each in observed.children if each.stays)
     )
 
 

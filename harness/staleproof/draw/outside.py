@@ -10,18 +10,18 @@ from itertools import islice
 
 from msgspec import structs
 
-from staleproof.core.fault import (
+from staleproof.core.fault import (  # what is imported by its name gets no plans of its own elsewhere
     AnyFault,
-    DelayStream,
     KillAtCall,
     LateNotification,
     LoseNotification,
-    Pause,
     RejectCall,
     RepeatNotification,
     Restart,
     SlowStart,
     Window,
+    process,
+    streams,
 )
 from staleproof.core.operator.observed import Observed, Outside
 from staleproof.core.plan.step import AwaitRepair, Delete, Drift, Rest, Resync, Step, Touch, TurnSystem, at_once
@@ -104,7 +104,7 @@ def stopped(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(
             f"{words} while the controller is paused",
-            [Pause(window=Window(2, 3))],
+            [process.Pause(window=Window(2, 3))],
             (appear(observed), step, AwaitRepair(seconds=patience_for(outside)), UNWOKEN),
             aims=("repairs-external-drift",) if _claims(outside) else (),
         )
@@ -182,7 +182,7 @@ def overtaken(observed: Observed, profile: Profile) -> Iterator[Draft]:
         if "notify" not in outside.can or observed.change is None or observed.resource not in observed.watched:
             continue
         wait = AwaitRepair(seconds=patience_for(outside))
-        late = DelayStream(resource=observed.resource, by_seconds=LATE_NOTIFICATION_SECONDS, window=Window(2, 4))
+        late = streams.DelayStream(resource=observed.resource, by_seconds=LATE_NOTIFICATION_SECONDS, window=Window(2, 4))
         held = (appear(observed), observed.change, step, wait, UNWOKEN)
         yield Draft(f"{words} and is told of before a change of the primary is shown", [late], held, aims=_OF_ORDER)
         notice = LateNotification(system=outside.system, by_seconds=LATE_NOTIFICATION_SECONDS, window=Window(2, 3))

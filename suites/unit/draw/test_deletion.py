@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from staleproof.core.fault import HeldState, HideOwnWrite, HoldStream, OwnWrite, PastSnapshot, Reject, Window
 from staleproof.core.operator.observed import ChildKind
-from staleproof.core.plan.step import Apply, Patch, Recreate, Remove, Touch
+from staleproof.core.plan.step import Apply, Patch, Recreate, Remove, Rest, Touch
 from staleproof.draw import deletion
 from staleproof.draw.canonical import appear, death, removal
 from staleproof.draw.profile import STANDARD
@@ -93,3 +93,13 @@ def test_a_finalizer_may_go_later_than_in_the_step_that_deletes_its_object() -> 
         drafts = [(each.title, list(each.faults)) for each in family(of, STANDARD)]
         assert drafts
         assert [(each.title, list(each.faults)) for each in family(replace(of, death=later), STANDARD)] == drafts
+
+
+def test_a_child_is_deleted_and_for_a_while_nothing_else_happens() -> None:
+    (plan,) = deletion.unnoticed(replace(widgets(), children=(NAMED,)), STANDARD)
+    assert plan.steps[1] == Remove(resource="pods")
+    assert [type(step) for step in plan.steps[2:]] == [Rest, Touch]
+    assert plan.faults == ()
+    assert plan.aims == ("notices-lost-children",)
+    passing = ChildKind("jobs", creates=1, deletes=0, stable_names=True, stays=0)
+    assert list(deletion.unnoticed(replace(widgets(), children=(passing,)), STANDARD)) == []

@@ -15,22 +15,11 @@ from typing import Any
 from staleproof.checks.facts.external_calls import external_calls, incarnation, owner
 from staleproof.checks.facts.external_states import Reading, Thing, external_states
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.wakings import wakings
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.external import ExternalObject
-from staleproof.core.history.entry import (
-    Closed,
-    Committed,
-    Delivered,
-    Drifted,
-    Held,
-    Notified,
-    Started,
-    StepBegan,
-    Withheld,
-)
+from staleproof.core.history.entry import Drifted, Held, Notified, Withheld
 from staleproof.core.history.history import Position
-from staleproof.core.history.resource_version import Revision
-from staleproof.core.plan.step import Lull, Resync
 from staleproof.core.repair import Unrepaired
 
 
@@ -80,13 +69,7 @@ def drifts(trial: Trial) -> Sequence[Drift]:
 def api_events(trial: Trial, drift: Drift, *, before: int) -> list[Position]:
     """Where something of the primary, or of what belongs to it, came from the API server behind a drift and before a position: what
     another user had written, a list or a watch that begins anew, a new life. The controller's own writes are none."""
-    mine = {uid for uid in object_history(trial).objects if object_history(trial).root_of(uid) == drift.of.uid}
-    own = {(commit.entry.uid, commit.entry.revision) for commit in trial.commits if commit.by is not None}
-    resources = {object_history(trial).objects[uid].resource for uid in mine}
-    kinds = (Committed, Delivered, Started, Closed, StepBegan)
-    return [
-        index for index in trial.positions(*kinds) if drift.index < index < before and _is_event(trial, index, mine, own, resources)
-    ]
+    return wakings(trial, drift.of, since=drift.index, before=before)
 
 
 def is_withheld(trial: Trial, drift: Drift) -> bool:
@@ -171,16 +154,3 @@ def wants_otherwise(trial: Trial, index: int) -> bool:
     commit = trial.commit_at[index]
     before = commit.before or {}
     return commit.deletes or before.get("spec") != commit.entry.object.get("spec")
-
-
-def _is_event(trial: Trial, index: Position, mine: set[str], own: set[tuple[str, Revision]], resources: set[str]) -> bool:
-    match trial.entries[index]:
-        case Committed() as entry:
-            return entry.uid in mine and (entry.uid, entry.revision) not in own
-        case Delivered() as entry:
-            return entry.uid in mine and (entry.uid, entry.revision) not in own
-        case Closed(stream=stream, how=how):
-            return how != "client" and trial.resource_of(stream) in resources
-        case StepBegan(step=number):
-            return any(isinstance(step, Resync | Lull) for step in trial.plan.steps[number - 1 : number])
-    return isinstance(trial.entries[index], Started)

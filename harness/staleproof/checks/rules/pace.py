@@ -7,13 +7,16 @@ from staleproof.checks.deeds.rounds import most_rounds, rounds
 from staleproof.checks.ends.convergence import certain_difference, converged, differences, owed, unneeded
 from staleproof.checks.ends.rest import is_restless, rest
 from staleproof.checks.facts.attribution import Standstill, seconds_to_effect, waits
+from staleproof.checks.facts.external_delays import usual_reaction
+from staleproof.checks.facts.hindrances import longest_clear
+from staleproof.checks.facts.losses import Loss, losses
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.recovery_budget import silence, usual_pauses
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import sleep_after, stimuli
 from staleproof.checks.facts.usability import reference_trouble
 from staleproof.checks.facts.way_back import left_behind, way_back
-from staleproof.checks.facts.wording import listing, short_name
+from staleproof.checks.facts.wording import full_name, listing, short_name
 from staleproof.checks.requirement import SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said, Severity, Suspicion
@@ -51,6 +54,45 @@ def backs_off(trial: Trial) -> Iterator[Said]:
         yield from findings
         if not findings:
             yield _judge_end(trial, groups)
+
+
+def notices_lost_children(trial: Trial) -> Iterator[Said]:
+    """Notice without any other event that a child is gone.
+
+    Put to the test: another user deleted something that the controller had made for a primary, the primary stayed as it was, and
+    the controller made another one in the end: so it wants one. A finding is that it made none for longer than ten times what its
+    reactions take otherwise, and 5 s at least, with nothing that kept it from working (`facts.hindrances`), and did so within that
+    time once something else of the primary had come from the API server: a touch, another child, a list or a watch that began anew,
+    a new life. What told it of the deletion does not count.
+
+    Not exercised: what was not made again, as the controller may be right to leave it; and where something else came in time, which
+    may have been needed.
+    """
+    found = losses(trial)
+    if not found:
+        yield NotExercised("no other user deleted what the controller had made for a primary")
+    for each in found:
+        yield from _unnoticed(trial, each)
+
+
+def _unnoticed(trial: Trial, loss: Loss) -> Iterator[Said]:
+    name = full_name(loss.child.last.entry)
+    if loss.again is None:
+        yield NotExercised(f"{name} was not made again, so it is not known whether the controller wants it")
+        return
+    if not loss.woken:
+        return
+    usual = [seconds for run in (trial, *in_alike(trial, lambda run: run)) if (seconds := usual_reaction(run, "part")) is not None]
+    bound = max(BOUND_SECONDS, BOUND_FACTOR * max(usual, default=0.0))
+    silent = longest_clear(trial, "", trial.at(loss.index), trial.at(loss.woken[0]))
+    if silent <= bound:
+        yield NotExercised(f"something else of {full_name(loss.of.last.entry)} came before the controller had to have noticed")
+    elif trial.at(loss.again) - trial.at(loss.woken[-1]) <= bound:
+        because = (
+            f"{name}, which another user had deleted, was made again only once something else of "
+            f"{full_name(loss.of.last.entry)} had come from the API server; until then nothing was done for {silent:.1f} s"
+        )
+        yield Finding(because, (loss.index, loss.woken[0], loss.again), basis="pace")
 
 
 def _hammered(trial: Trial, group: Rejections) -> Iterator[Finding]:
@@ -399,5 +441,22 @@ QUIET_AT_REST = Requirement(
     check=quiet_at_rest,
     needs_references=False,
     needs_end=True,
+    waits=True,
+)
+
+
+NOTICES_LOST_CHILDREN = Requirement(
+    slug="notices-lost-children",
+    must="The controller MUST notice by itself that something it has made is gone.",
+    level="provisional",
+    source=f"{SEED}, section Level-triggered; The External State Problem: Why Kubernetes Controllers Fail at Self-Healing, section "
+    "Avoid Managing External State If Possible",
+    faults=(),
+    remedy="watch what you create, and let each change of it wake its owner (controller-runtime: Owns)",
+    severity="stuck",
+    kind="pace",
+    wrong="something that was deleted and is made again only when something else happens",
+    check=notices_lost_children,
+    needs_references=False,
     waits=True,
 )

@@ -70,6 +70,7 @@ class ExternalNoticeFault(ExternalFault, frozen=True, kw_only=True):
 
     row = "37"
     needs: ClassVar[Need] = "notification"
+    often = 0  # only what drifts brings one
     notification_effect: ClassVar[NotificationEffect]
     _what = "notifications of"
 

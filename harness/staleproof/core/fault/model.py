@@ -163,7 +163,7 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
     needs: ClassVar[Need] = "event"
     lasts: ClassVar[Span] = "any"
     tries: ClassVar[Tries] = {}
-    often: ClassVar[int] = 1  # how often it is drawn beside a fault that is drawn once; 0: with other faults only
+    often: ClassVar[int] = 1  # how often it is drawn beside a fault that is drawn once; 0: with others, or in plans of its own
     shared: ClassVar[bool] = False  # the API server or an external system does it to all programs of the subject alike
 
     resource: Resource

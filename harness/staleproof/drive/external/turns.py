@@ -33,7 +33,7 @@ async def alone_at(upstreams: Iterable[str], root: Path | None = None) -> AsyncI
             file = root / _FOLDER / f"{hashlib.sha256(upstream.encode()).hexdigest()[:_DIGITS]}.lock"
             with cache_errors(root):
                 file.parent.mkdir(parents=True, exist_ok=True)
-            lock = AsyncFileLock(file, poll_interval=LOOK_SECONDS)
-            await lock.acquire()
+            lock = AsyncFileLock(file)
+            await lock.acquire(poll_interval=LOOK_SECONDS)
             stack.push_async_callback(lock.release)
         yield

@@ -110,7 +110,15 @@ async def _placed(
     environment: Environment, sample: Manifest, before: Sequence[Manifest]
 ) -> AsyncIterator[tuple[ResourceType, str, str]]:
     """The sample with what it needs, in a namespace of its own that goes with it; its type, the namespace, and its name there.
-    UsageError when the API server refuses one of them."""
+    UsageError when the API server refuses one of them. An external system that is shared is waited for."""
+    async with environment.external.alone, _alone_placed(environment, sample, before) as found:
+        yield found
+
+
+@asynccontextmanager
+async def _alone_placed(
+    environment: Environment, sample: Manifest, before: Sequence[Manifest]
+) -> AsyncIterator[tuple[ResourceType, str, str]]:
     await introduce(environment, [sample], before)
     kind = await resource_type(sample, environment.api)
     scope, there = await place(environment, [Apply(object=sample)], before)

@@ -75,6 +75,9 @@ def test_the_system_told_of_it() -> None:
     for of, expected in (("w", True), ("", True), ("v", False)):
         found = trial(settled_role(Outside()).applied("v").drifts().notifies(of).makes(limit=5))
         assert notified(found, drifts(found)[0]) is expected
+    for effect, expected in (("lose", False), ("delay", True), ("repeat", True)):
+        found = trial(settled_role(Outside()).drifts().notifies(effect=effect).makes(limit=5))
+        assert notified(found, drifts(found)[0]) is expected
 
 
 def test_what_the_user_wants_otherwise() -> None:

@@ -1,4 +1,4 @@
-"""A golden history in which a pod, the title and what a step says are called what somebody may call them who means harm."""
+"""A golden history in which a pod, the title and what a step says are called what a user who means harm may call them."""
 
 import json
 from collections.abc import Iterator

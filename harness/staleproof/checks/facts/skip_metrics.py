@@ -16,6 +16,7 @@ from staleproof.core.times import TAKES_SECONDS
 
 SKIPS = "_stale_sync_skips_total"
 VERSIONS = "informer_store_resource_version"
+DEPTH = "workqueue_depth"
 _DIGITS = 10**15
 """Informers report so many of the last digits of a resourceVersion."""
 

@@ -6,6 +6,7 @@ from functools import singledispatch
 from typing import TypeVar
 
 from staleproof.checks.ends.exits import code_of
+from staleproof.checks.facts.skip_metrics import DEPTH
 from staleproof.checks.facts.wording import kind_of, listing, participle, short_name, shortened, span
 from staleproof.checks.story.outside import Outside, tell_outside
 from staleproof.checks.trial import Trial
@@ -319,6 +320,6 @@ def _started(first: Started, group: Group) -> str:
 
 @_tell.register
 def _metrics(first: Metrics, group: Group) -> str:
-    samples = group.entries(Metrics)[-1].samples
+    samples = [sample for sample in group.entries(Metrics)[-1].samples if not sample.name.endswith(DEPTH)]
     said = [f"{sample.name} of {sample.labels.get('resource', '?')} was {sample.value}" for sample in samples]
     return f"its metrics were read: {listing(said) or 'nothing of this'}"

@@ -22,7 +22,8 @@ OPTION = "--controller-metrics"
 EXPECTED = f"a URL as http://127.0.0.1:{METRICS_PORT}/metrics"
 SKIPS = "_stale_sync_skips_total"
 VERSIONS = "informer_store_resource_version"
-WORKING = ("workqueue_depth", "workqueue_unfinished_work_seconds", "workqueue_longest_running_processor_seconds", "active_workers")
+DEPTH = "workqueue_depth"
+WORKING = (DEPTH, "workqueue_unfinished_work_seconds", "workqueue_longest_running_processor_seconds", "active_workers")
 """How the names of gauges end that are above zero while a controller has work (client-go util/workqueue/metrics.go and
 controller-runtime pkg/internal/controller/metrics). What waits in a delaying queue is in none of them."""
 INSIDE = (
@@ -107,8 +108,8 @@ def endpoint(url: str, port: int, token: str) -> Endpoint:
 
 
 def samples_in(text: str) -> tuple[Sample, ...]:
-    """The samples that are kept: counts of skipped syncs and versions of informers, where these are whole numbers. Unreadable when
-    the text is not in Prometheus' format."""
+    """The samples that are kept: counts of skipped syncs, versions of informers and depths of queues that are not empty, where
+    these are whole numbers. Unreadable when the text is not in Prometheus' format."""
     # A large controller serves ten thousand lines; a handful is kept.
     lines = [line for line in text.split("\n") if not line.startswith("#") and _is_kept(_name(line))]
     return _parsed("\n".join([*lines, ""])) if lines else ()
@@ -133,8 +134,9 @@ def _parsed(text: str) -> tuple[Sample, ...]:
     except ValueError as err:
         raise Unreadable(f"it answers with something else than metrics ({err})") from err
     kept = (sample for sample in every if _is_kept(sample.name) and float(sample.value).is_integer())
+    kept = (sample for sample in kept if sample.value or not sample.name.endswith(DEPTH))
     return tuple(Sample(sample.name, dict(sample.labels), int(sample.value)) for sample in kept)
 
 
 def _is_kept(name: str) -> bool:
-    return name.endswith(SKIPS) or name == VERSIONS
+    return name.endswith((SKIPS, DEPTH)) or name == VERSIONS

@@ -1,19 +1,16 @@
-"""What the controller's metrics said of its informers and its queues, as far as the runner keeps it."""
+"""What the controller's metrics said of its informers and its queues; of these a reading has those that were not empty."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal
 
-from staleproof.checks.facts.skip_metrics import cache_versions
+from staleproof.checks.facts.skip_metrics import DEPTH, cache_versions
 from staleproof.checks.trial import Trial
 from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Metrics
 from staleproof.report.timeline.clock import at
 from staleproof.report.timeline.document import Reading, Series
-
-_DEPTH = "workqueue_depth"
-"""How the names of gauges end that say how much a queue holds (client-go util/workqueue/metrics.go)."""
 
 
 def metrics(trial: Trial) -> Iterator[Series]:
@@ -26,8 +23,12 @@ def metrics(trial: Trial) -> Iterator[Series]:
             indexes, revisions = commits.get(resource, ((), ()))
             behind = bisect_left(indexes, index) - bisect_right(revisions, version)
             found["informer", resource].append(Reading(at(trial, index), max(0, behind)))
-        for sample in reading.samples:
-            if sample.name.endswith(_DEPTH):
-                found["queue", sample.labels.get("name", "")].append(Reading(at(trial, index), sample.value))
+    depths = [(at(trial, index), _depths(reading)) for index, reading in trial.every(Metrics)]
+    for queue in sorted({queue for _, depth in depths for queue in depth}):
+        found["queue", queue] = [Reading(when, depth.get(queue, 0)) for when, depth in depths]
     for (what, of), readings in sorted(found.items()):
         yield Series(what=what, of=of, readings=tuple(readings))
+
+
+def _depths(reading: Metrics) -> dict[str, int]:
+    return {sample.labels.get("name", ""): sample.value for sample in reading.samples if sample.name.endswith(DEPTH)}

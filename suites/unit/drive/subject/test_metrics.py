@@ -11,6 +11,7 @@ from staleproof.checks.facts import skip_metrics
 from staleproof.core.history.entry import Sample
 from staleproof.drive.process.address import free_port
 from staleproof.drive.subject.metrics import (
+    DEPTH,
     SKIPS,
     VERSIONS,
     Endpoint,
@@ -42,7 +43,7 @@ plain_stale_sync_skips_total 0
 
 
 def test_the_names_are_the_requirements() -> None:
-    assert (SKIPS, VERSIONS) == (skip_metrics.SKIPS, skip_metrics.VERSIONS)
+    assert (SKIPS, VERSIONS, DEPTH) == (skip_metrics.SKIPS, skip_metrics.VERSIONS, skip_metrics.DEPTH)
 
 
 def test_whole_numbers_that_a_requirement_looks_at_are_kept() -> None:
@@ -52,6 +53,11 @@ def test_whole_numbers_that_a_requirement_looks_at_are_kept() -> None:
         Sample(VERSIONS, {"name": "rs", "group": "apps", "version": "v1", "resource": "replicasets"}, 1234567),
         Sample("plain_stale_sync_skips_total", {}, 0),
     )
+
+
+def test_of_queues_those_are_kept_that_are_not_empty() -> None:
+    text = 'workqueue_depth{name="rs"} 0\nworkqueue_depth{name="job",controller="job"} 2\nworkqueue_adds_total{name="rs"} 7\n'
+    assert samples_in(text) == (Sample(DEPTH, {"name": "job", "controller": "job"}, 2),)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "go_goroutines 42\n", "<html>\n"])

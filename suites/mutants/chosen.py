@@ -1,7 +1,7 @@
 """Which controllers are put under test when not all are: `ci/check` takes a few, `ci/nightly` all.
 
 STALEPROOF_CONTROLLERS says which: names, separated by commas, or `few`: a mutant for each situation that faults put a controller
-into, and five honest ones, each in two scenarios: others with each commit. Unset: all. The histories of all mutants are judged
+into, and three honest ones, each in two scenarios: others with each commit. Unset: all. The histories of all mutants are judged
 again in any case, by unit tests.
 """
 
@@ -20,7 +20,7 @@ from .known import GUILTY, HISTORIES, HONEST, Known
 
 VARIABLE = "STALEPROOF_CONTROLLERS"
 _FEW = "few"
-_HONEST, _SCENARIOS = 5, 2
+_HONEST, _SCENARIOS = 3, 2
 
 
 @functools.cache

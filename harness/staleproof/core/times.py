@@ -149,7 +149,7 @@ FIRST_LIST_SECONDS = 3.0
 DOWN_SECONDS = 10.0
 """An external system is down for so long while nothing happens, unless the user says within what time the controller repairs."""
 LATE_NOTIFICATION_SECONDS = 2.0
-"""How late a notification of an external system comes: what is told meanwhile overtakes it."""
+"""How late a notification of an external system comes: those sent meanwhile overtake it."""
 SLOW_SYSTEM_SECONDS = 2.0
 """An external system that is slow answers so late."""
 LAGS_SECONDS = (0.3, 0.6, 1.0)
@@ -318,7 +318,7 @@ LOOK_SECONDS = 0.2
 TOLD_SECONDS = 30.0
 """How far a run is, in the log of a CI system."""
 PRIOR_SECONDS = 20.0
-"""So many seconds of plans count as having taken as long as expected, before any is over: what is left is told by that."""
+"""So many seconds of plans count as having taken as long as expected, before any is over: the time left is estimated from that."""
 FOUND_SECONDS = 20.0
 """What was found takes about so much longer: it is compared, run again, perhaps made smaller."""
 GIT_SECONDS = 10.0

@@ -75,7 +75,7 @@ def unheard(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The same, and the notification by which the system tells of it is lost; where there are none, nothing is lost."""
     return (
         Draft(
-            f"{words} and nobody is notified",
+            f"{words} and no notification is sent",
             steps=_silent(observed, outside, structs.replace(step, notifies=False)),
             aims=("repairs-external-drift", "drift-needs-no-api-event") if _claims(outside) else (),
         )
@@ -156,7 +156,7 @@ def told(observed: Observed, profile: Profile) -> Iterator[Draft]:
             late = LateNotification(system=outside.system, by_seconds=LATE_NOTIFICATION_SECONDS, window=Window(2, 3))
             wait = AwaitRepair(seconds=patience_for(outside))
             steps = (appear(observed), changed, step, wait, Touch(target=observed.target), wait)
-            yield Draft(f"{words} and is told of before an earlier change", [late], steps, aims=aimed)
+            yield Draft(f"{words} and its notification comes before that of an earlier change", [late], steps, aims=aimed)
 
 
 @SCENARIO.family
@@ -168,7 +168,7 @@ def unkept(observed: Observed, profile: Profile) -> Iterator[Draft]:
         for each in kept if "notify" in outside.can and _claims(outside) else ():
             lost = Drift(system=each.system, kind=each.kind, name=each.names[0])
             yield Draft(
-                f"{words} while the controller is down, and what was told of it is lost with the {each.kind}",
+                f"{words} while the controller is down, and its notification is lost with the {each.kind}",
                 [Restart(stays_down=True, window=Window(2, 4))],
                 (appear(observed), step, lost, AwaitRepair(seconds=patience_for(outside)), UNWOKEN),
                 aims=("survives-restart", "repairs-external-drift"),
@@ -184,10 +184,10 @@ def overtaken(observed: Observed, profile: Profile) -> Iterator[Draft]:
         wait = AwaitRepair(seconds=patience_for(outside))
         late = streams.DelayStream(resource=observed.resource, by_seconds=LATE_NOTIFICATION_SECONDS, window=Window(2, 4))
         held = (appear(observed), observed.change, step, wait, UNWOKEN)
-        yield Draft(f"{words} and is told of before a change of the primary is shown", [late], held, aims=_OF_ORDER)
+        yield Draft(f"{words} and its notification comes before a change of the primary is shown", [late], held, aims=_OF_ORDER)
         notice = LateNotification(system=outside.system, by_seconds=LATE_NOTIFICATION_SECONDS, window=Window(2, 3))
         steps = (appear(observed), step, observed.change, wait, UNWOKEN)
-        yield Draft(f"{words} and is told of after a change of the primary is shown", [notice], steps, aims=_OF_ORDER)
+        yield Draft(f"{words} and its notification comes after a change of the primary is shown", [notice], steps, aims=_OF_ORDER)
 
 
 @SCENARIO.family

@@ -138,7 +138,7 @@ class LoseNotification(ExternalNoticeFault, frozen=True, kw_only=True, tag="Lose
 
 
 class LateNotification(ExternalNoticeFault, frozen=True, kw_only=True, tag="LateNotification"):
-    """Deliver the notification so many seconds late; what is told meanwhile overtakes it."""
+    """Deliver the notification so many seconds late; those sent meanwhile overtake it."""
 
     does = ("slows-notifications",)
     says = "notifications of {} were late"

@@ -80,7 +80,7 @@ _ROWS = (
     Row("34", "changed content, objects from nowhere", "hostile", "no", "a server shows what was stored", "API concepts"),
     Row("35", "a stream that outlives its timeoutSeconds", "legal", "the network does", "held events are late, nothing else", "am:pkg/apis/meta/v1/types.go, TimeoutSeconds"),
     Row("36", "a call to another system that is rejected, late, or executed and not answered", "legal", "it is not its business", "the Kubernetes API promises nothing about other systems", "two connections"),
-    Row("37", "a notification of another system that is lost, late, or comes twice", "legal", "it is not its business", "the Kubernetes API promises nothing about other systems", "PostgreSQL, NOTIFY: who does not listen at that moment never hears of it"),
+    Row("37", "a notification of another system that is lost, late, or comes twice", "legal", "it is not its business", "the Kubernetes API promises nothing about other systems", "PostgreSQL, NOTIFY: a session that does not listen at that moment never hears of it"),
 )  # fmt: skip
 
 ROWS = {row.number: row for row in _ROWS}

@@ -265,8 +265,8 @@ class Replied(_Entry, frozen=True, kw_only=True):
 
 
 class Notified(_Entry, frozen=True, kw_only=True):
-    """An external system told who listens. It reached the controller now, unless `effect` says how a fault has acted. Resource,
-    namespace and name as in `Called`."""
+    """An external system notified its listeners. It reached the controller now, unless `effect` says how a fault has acted.
+    Resource, namespace and name as in `Called`."""
 
     system: str
     channel: str

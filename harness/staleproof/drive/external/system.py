@@ -74,8 +74,8 @@ class ExternalSystem:
         self._lacks("count_calls")
 
     async def notify(self, kind: str, name: str) -> None:
-        """Tell who listens that this object has changed, as the system does it: with the change it was, too early, once more, or
-        out of order is up to the caller. A drift by itself brings no notification."""
+        """Notify the listeners that this object has changed, as the system does it: with the change it was, too early, once more,
+        or out of order is up to the caller. A drift by itself brings no notification."""
         self._lacks("notify")
 
     def url_at(self, host: str, port: int) -> str:

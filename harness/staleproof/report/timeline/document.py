@@ -183,7 +183,7 @@ class Call(_Struct, frozen=True, kw_only=True):
 
 
 class Notification(_Struct, frozen=True, kw_only=True):
-    """An external system told who listens; it reached the controller then, unless `effect` says how a fault acted."""
+    """An external system notified its listeners; it reached the controller then, unless `effect` says how a fault acted."""
 
     entry: int
     at: float

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from staleproof.core.fault import HoldStream, Kill, Release, Window
+from staleproof.core.fault import HoldStream, Kill, LoseAnswer, Release, Skew, Window
 from staleproof.core.fault.model import ANY
 from staleproof.core.grouping import grouped
 from staleproof.core.operator.edge import Edge
@@ -24,7 +24,7 @@ from staleproof.core.plan.manifest import Manifest, Target, target_of
 from staleproof.core.plan.move import Move, merged
 from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Step, Touch, at_once, in_parts, parts
-from staleproof.core.times import PATIENT_QUIET_SECONDS
+from staleproof.core.times import PATIENT_QUIET_SECONDS, SKEW_SECONDS
 from staleproof.core.wording import plural
 from staleproof.draw.canonical import UNWOKEN, another, slow_to_start
 from staleproof.draw.family import Draft, Scenario
@@ -45,6 +45,8 @@ MARKS = tuple(f"-{letter}" for letter in string.ascii_lowercase)
 """What the names of copies end with."""
 _TOLD = 3
 _MOST_KILLED, _MOST_LEFT = 4, 4
+_MOST_CHANGING = 2 * WIDTH
+"""Of the moves that only change what is there, so many are in sweeps: most of them change the same child in the same way."""
 _RELEASES: tuple[Release, ...] = ("relist", "events", "resume")
 T = TypeVar("T")
 _Done = Apply | Patch | Touch | Delete
@@ -127,9 +129,12 @@ def chunks(items: Sequence[T], most: int = WIDTH) -> Iterator[Sequence[T]]:
 
 @SCENARIO.family
 def switched_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Restart it on the primaries as they were while they were otherwise; what each of them owns is live again."""
+    """Restart it on the primaries as they were while they were otherwise; what they own is live again, or otherwise."""
     is_read = observed.resource in observed.reads_past
-    ways = ((there_and_back, "moved, and moved back since"), (back_and_there, "moved back, and moved again since"))
+    there = (there_and_back, "moved, and moved back since")
+    back = (back_and_there, "moved back, and moved again since")
+    ways = [(edges, way) for edges in chunks(worst_first(observed.edges)) for way in (there, back)]
+    ways += [(edges, there) for edges in _changing(observed, profile)]
     return (
         Draft(
             f"restart on {observed.resource} as they were when they were {title}: {_about(edges)}",
@@ -137,8 +142,22 @@ def switched_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
             steps(copies(observed, [each.move for each in edges])),
             aims=("no-time-travel", "survives-restart"),
         )
-        for edges in (chunks(worst_first(observed.edges)) if is_read else ())
-        for steps, title in ways
+        for edges, (steps, title) in (ways if is_read else ())
+    )
+
+
+@SCENARIO.family
+def children_as_they_were(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Restart it on what goes and comes with the moves, as it was while the primaries were otherwise: what has come back is not in
+    its lists, and what is gone is."""
+    return (
+        Draft(
+            f"restart on {resource} as they were when {observed.resource} were moved: {_about(edges)}",
+            _on_the_past(resource, 3),
+            there_and_back(copies(observed, [each.move for each in edges])),
+            aims=("survives-restart", "converges-after-catch-up"),
+        )
+        for resource, edges in _by_resource(observed, profile, observed.reads_past)
     )
 
 
@@ -153,7 +172,7 @@ def unseen_return(observed: Observed, profile: Profile) -> Iterator[Draft]:
             there_and_back(copies(observed, [each.move for each in edges])),
             aims=("tolerates-coalescing", "converges-after-catch-up"),
         )
-        for edges in (chunks(worst_first(observed.edges)) if is_watched else ())
+        for edges in (_every(observed, profile) if is_watched else ())
         for release in profile.each(_RELEASES)
     )
 
@@ -161,7 +180,6 @@ def unseen_return(observed: Observed, profile: Profile) -> Iterator[Draft]:
 @SCENARIO.family
 def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """What goes and comes with the moves is hidden until all are back."""
-    there = {resource for edge in observed.edges for resource in edge.takes_away}
     return (
         Draft(
             f"{resource} hidden while {observed.resource} are moved and moved back: {_about(edges)}",
@@ -169,8 +187,37 @@ def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
             there_and_back(copies(observed, [each.move for each in edges])),
             aims=("converges-after-catch-up",),
         )
-        for resource in profile.some(each for each in observed.watched if each in there)
-        for edges in chunks([edge for edge in worst_first(observed.edges) if resource in edge.takes_away])
+        for resource, edges in _by_resource(observed, profile, observed.watched)
+    )
+
+
+@SCENARIO.family
+def lost_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The answers to the first writes to what goes and comes with the moves are lost, as many as there are primaries."""
+    return (
+        Draft(
+            f"answers to writes to {resource} are lost while {observed.resource} are moved and moved back: {_about(edges)}",
+            [LoseAnswer(resource=resource, verb="write", subresource="", times=len(edges), window=Window(2, 4))],
+            there_and_back(copies(observed, [each.move for each in edges])),
+            aims=("survives-lost-answer", "converges-after-catch-up"),
+        )
+        for resource, edges in _by_resource(observed, profile, observed.watched)
+    )
+
+
+@SCENARIO.family
+def late(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """What the controller makes is shown late while the primaries are moved and moved back, or the primaries are."""
+    return (
+        Draft(
+            f"{title} {SKEW_SECONDS:g} s late while {observed.resource} are moved and moved back: {_about(edges)}",
+            [Skew(by_seconds=dict.fromkeys(lagging, SKEW_SECONDS))],
+            there_and_back(copies(observed, [each.move for each in edges])),
+            aims=("tolerates-skew", "converges-after-catch-up"),
+        )
+        for edges in profile.more(_every(observed, profile))
+        for title, resources in (("what it makes", _effects(edges)), (observed.resource, {observed.resource}))
+        if (lagging := [each for each in observed.watched if each in resources])
     )
 
 
@@ -241,6 +288,30 @@ def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     )
 
 
+def _every(observed: Observed, profile: Profile) -> list[Sequence[Edge]]:
+    """The edges of each sweep of all moves with an effect: first those that take something away."""
+    return [*chunks(worst_first(observed.edges)), *_changing(observed, profile)]
+
+
+def _changing(observed: Observed, profile: Profile) -> Iterator[Sequence[Edge]]:
+    """The edges of each sweep of moves that take nothing away and change what is there."""
+    found = _innermost([edge for edge in observed.edges if edge.changes and not edge.takes_away])
+    return chunks(found if profile.alike else found[:_MOST_CHANGING])
+
+
+def _effects(edges: Iterable[Edge]) -> set[str]:
+    """The resources of which moves do something."""
+    return {resource for edge in edges for resource in (*edge.takes_away, *edge.changes)}
+
+
+def _by_resource(observed: Observed, profile: Profile, some: Sequence[str]) -> Iterator[tuple[str, Sequence[Edge]]]:
+    """Each of these resources, or the first, that goes or comes with moves, with the edges of each sweep of such moves."""
+    there = {resource for edge in observed.edges for resource in edge.takes_away}
+    for resource in profile.some(each for each in some if each in there):
+        for edges in chunks([edge for edge in worst_first(observed.edges) if resource in edge.takes_away]):
+            yield resource, edges
+
+
 def _on_the_past(resource: str, as_of_step: int) -> Faults:
     """Restart it in the fourth step on what there was at the beginning of an earlier one, and let nothing newer come before it has
     done what it does about that: an API server that lags may lag for longer than a watch takes to begin."""
@@ -298,14 +369,24 @@ def _steps(ways: Iterable[Sequence[_Done]]) -> tuple[Step, ...]:
 
 
 def worst_first(edges: Sequence[Edge]) -> list[Edge]:
-    """Those by which something live is taken away, the most kinds of it first. Of a field, and of the blocks around it, one that
-    takes away the same: the innermost."""
+    """Those by which something live is taken away, the most kinds of it first."""
+    kept = _innermost([edge for edge in edges if edge.takes_away])
+    return sorted(kept, key=lambda edge: (-len(edge.takes_away), edges.index(edge)))
+
+
+def _innermost(edges: Sequence[Edge]) -> list[Edge]:
+    """In their order; of a field, and of the blocks around it, of which the moves do the same: the innermost."""
     kept: list[Edge] = []
     for each in sorted(edges, key=lambda edge: -len(edge.move.path)):
-        alike = (edge.move.path for edge in kept if edge.takes_away == each.takes_away)
-        if each.takes_away and not any(f"{path}.".startswith(f"{each.move.path}.") for path in alike):
+        alike = (edge.move.path for edge in kept if _harm(edge) == _harm(each))
+        if not any(f"{path}.".startswith(f"{each.move.path}.") for path in alike):
             kept.append(each)
-    return sorted(kept, key=lambda edge: (-len(edge.takes_away), edges.index(edge)))
+    return sorted(kept, key=edges.index)
+
+
+def _harm(edge: Edge) -> Sequence[str]:
+    """What an old view would have the controller delete, or else overwrite."""
+    return edge.takes_away or edge.changes
 
 
 def _about(edges: Sequence[Edge]) -> str:

@@ -17,6 +17,7 @@ from staleproof.core.fault import (
     Coalesce,
     Expire,
     Kill,
+    LoseAnswer,
     RefuseWatchList,
     Restart,
     Window,
@@ -237,7 +238,7 @@ def can_fire(fault: AnyFault, plan: Plan, of: Observed) -> bool:
 def _can_call(fault: AnyFault, plan: Plan, of: Observed) -> bool:
     """Whether it makes such requests while the fault is open."""
     assert isinstance(fault, CallFault)
-    if isinstance(fault, Kill) and plan.scenario == "sweep":
+    if isinstance(fault, Kill | LoseAnswer) and plan.scenario == "sweep":
         return fault.resource == "*" or any(fault.resource in edge.takes_away for edge in of.edges)
     if isinstance(fault, Kill):
         own = Written(0, fault.resource, fault.verb, fault.subresource or "", fault.nth)  # type: ignore[arg-type]  # a write's
@@ -278,7 +279,7 @@ def _brings(fault: AnyFault, plan: Plan, of: Observed) -> bool:
     changed |= {each.resource for each in _writes(plan, of) if each.step in within and each.step == life(of).changes}
     done = [plan.steps[step - 1] for step in within]
     if plan.scenario == "sweep":
-        changed |= {resource for edge in of.edges for resource in edge.takes_away}
+        changed |= {resource for edge in of.edges for resource in (*edge.takes_away, *edge.changes)}
     changed |= {step.resource for step in done if isinstance(step, Heartbeat | Remove)}
     if plan.steps == round_trip(of).steps and of.scale_path and round_trip(of).away[-1] in within:
         changed |= {each.resource for each in of.life if each.verb == "delete" and each.step == life(of).shrinks}

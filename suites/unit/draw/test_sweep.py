@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from staleproof.core.fault import HoldStream, PastSnapshot, Restart, Window
+from staleproof.core.fault import HoldStream, LoseAnswer, PastSnapshot, Restart, Skew, Window
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
@@ -14,10 +14,13 @@ from staleproof.draw.sweep import (
     SCENARIO,
     WIDTH,
     alone,
+    children_as_they_were,
     copies,
     copies_in,
     hosts_of_copies,
     killed_on_the_way_back,
+    late,
+    lost_answers,
     made_anew_since,
     made_anew_unseen,
     switched_back,
@@ -72,9 +75,49 @@ def test_what_is_not_read_from_the_past_is_not_shown_it() -> None:
     )
 
 
-def test_a_move_that_takes_nothing_away_is_in_no_sweep() -> None:
+def test_a_move_without_an_effect_is_in_no_sweep() -> None:
     assert every_plan(maps(Edge(MOVE))) == []
     assert [copies_in(plan) for plan in restarts(Edge(MOVE), EDGE, COMES)] == [["w-a", "w-b"]] * 2
+
+
+def test_moves_that_only_change_what_is_there_have_sweeps_of_their_own() -> None:
+    there, back, rolls = restarts(Edge(MOVE, changes=(MAPS,)), EDGE, COMES)
+    assert [copies_in(plan) for plan in (there, back)] == [["w-a", "w-b"]] * 2
+    assert rolls.steps == there_and_back(copies(widgets(), [MOVE]))
+    assert rolls.faults == there.faults
+    assert not list(made_anew_since(maps(Edge(MOVE, changes=(MAPS,))), STANDARD)), "nothing live would be deleted"
+
+
+def test_most_moves_change_the_same_so_not_all_of_them_are_tried() -> None:
+    edges = [Edge(structs.replace(MOVE, path=f"spec.s{number}"), changes=(MAPS,)) for number in range(3 * WIDTH)]
+    assert [len(copies_in(plan)) for plan in restarts(*edges)] == [WIDTH] * 2
+    assert [len(copies_in(plan)) for plan in switched_back(maps(*edges), PROFILES["thorough"])] == [WIDTH] * 3
+
+
+def test_what_comes_and_goes_is_shown_as_it_was_meanwhile() -> None:
+    of = replace(maps(EDGE, COMES), reads_past=(WIDGETS, PODS))
+    (plan,) = children_as_they_were(of, STANDARD)
+    assert plan.faults == (
+        PastSnapshot(resource=PODS, as_of_step=3, window=Window(from_step=4)),
+        Restart(window=Window(from_step=4)),
+        HoldStream(resource=PODS, window=Window(from_step=4)),
+    )
+    assert not list(children_as_they_were(maps(EDGE, COMES), STANDARD)), "it reads no past state of them"
+
+
+def test_as_many_answers_are_lost_as_there_are_primaries() -> None:
+    edges = [replace(EDGE, move=structs.replace(SWITCHED, path=f"spec.s{number}")) for number in range(3)]
+    (plan,) = lost_answers(maps(*edges), STANDARD)
+    assert plan.faults == (LoseAnswer(resource=MAPS, verb="write", subresource="", times=3, window=Window(2, 4)),)
+
+
+def test_what_is_made_is_shown_late_and_so_are_the_primaries() -> None:
+    children, primaries = (plan.faults for plan in late(maps(EDGE, COMES), STANDARD))
+    assert isinstance(children[0], Skew)
+    assert isinstance(primaries[0], Skew)
+    assert children[0].by_seconds.keys() == {MAPS, PODS}
+    assert primaries[0].by_seconds.keys() == {WIDGETS}
+    assert not list(late(maps(EDGE, COMES), PROFILES["smoke"]))
 
 
 def test_of_a_field_one_move_that_takes_away_the_same_is_enough() -> None:

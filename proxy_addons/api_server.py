@@ -39,7 +39,7 @@ class ApiServer:
         self.lines = Lines(self._line)
 
     async def connect(self, *, limit: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection of its own; its reader takes so many bytes at once. Raises OSError when nobody answers."""
+        """A connection of its own; its reader takes so many bytes at once. Raises OSError when no server answers."""
         return await asyncio.open_connection(self.host, self.port, ssl=self._tls, server_hostname=self.host, limit=limit)
 
     @property
@@ -53,7 +53,7 @@ class ApiServer:
         return line
 
     async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> ServerAnswer | None:
-        """The answer to this request; None when nobody answers."""
+        """The answer to this request; None when no server answers."""
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=_LIMIT, auto_decompress=True)
         try:

@@ -49,7 +49,7 @@ class Settings(msgspec.Struct, kw_only=True, rename="camel"):
         tokens: bearer token → name of the client.
         programs: bearer token → name of each further program of the subject. The API server does not know these tokens: what comes
             with one is passed on with `controller_token`, or without any if that is empty.
-        rival_token: whom competing writes are made as; empty means the client that is competed with.
+        rival_token: of the user that makes competing writes; empty means the client that is competed with.
         control_token: what callers of the control API must send.
         control_host, control_port: where the control API listens; port 0 takes a free one.
         on_disconnect: what happens when the last runner's connection is gone.
@@ -98,7 +98,7 @@ class ControlServer:
 @dataclass(frozen=True, slots=True)
 class Assembly:
     """A proxy's parts. `addons` are mitmproxy addons, in the order in which their hooks have to run; `shortcut` is one, too, for a
-    proxy in which nobody else wants to see every flow."""
+    proxy in which no other addon wants to see every flow."""
 
     state: ProxyState
     failures: Failures
@@ -107,7 +107,7 @@ class Assembly:
 
 
 def assemble(settings: Settings, proxyserver: Proxyserver, stop: Callable[[], None], on_ready: Callable[[int], None]) -> Assembly:
-    """Call it in the event loop that mitmproxy runs in. `stop` ends the process; `on_ready` is told the control API's port."""
+    """Call it in the event loop that mitmproxy runs in. `stop` ends the process; `on_ready` gets the control API's port."""
     connections = Connections(proxyserver)
     state = ProxyState(Journal(), stop, connections)
     failures = Failures(lambda why: state.fail("proxy", why))

@@ -1,6 +1,6 @@
 """Requests that are kept waiting until something has happened: a fault has closed, the client has left, time is over.
 
-Nobody polls: what may have ended a wait calls `recheck`.
+Nothing polls: what may have ended a wait calls `recheck`.
 """
 
 import asyncio

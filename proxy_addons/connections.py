@@ -1,4 +1,4 @@
-"""The clients' side of mitmproxy: who is connected, who may connect."""
+"""The clients' side of mitmproxy: which clients are connected, which may connect."""
 
 import asyncio
 import contextlib

@@ -1,7 +1,7 @@
 """What happened at the proxy, in order, until it has been read.
 
 Entries are numbered from 0 for the life of the proxy. What every reader has been given is forgotten, except for the last few
-thousand: a reader whose connection broke may come back for them. While nobody reads, the newest hundred thousand are kept.
+thousand: a reader whose connection broke may come back for them. While there is no reader, the newest hundred thousand are kept.
 """
 
 import asyncio
@@ -42,13 +42,13 @@ class Journal:
     async def lines(self, after: int) -> AsyncGenerator[bytes, None]:
         """NDJSON from entry number `after` on (or from the oldest still there), for ever. Each chunk ends with a newline."""
         name, time = next(self._names), asyncio.get_running_loop().time
-        at, told_at = max(after, self.first), 0.0
+        at, sent_at = max(after, self.first), 0.0
         self._readers[name] = at
         try:
             while True:
-                await asyncio.sleep(max(0.0, told_at + JOURNAL_PACE_SECONDS - time()))
+                await asyncio.sleep(max(0.0, sent_at + JOURNAL_PACE_SECONDS - time()))
                 while at < self.end:
-                    told_at = time()
+                    sent_at = time()
                     batch = self._entries[at - self.first : at - self.first + _BATCH]
                     yield self._encoder.encode_lines(batch)
                     at = self._readers[name] = at + len(batch)

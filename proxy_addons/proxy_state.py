@@ -47,7 +47,7 @@ class ProxyState:
         """Seconds on the machine's monotonic clock, which the runner's process shares."""
         return time.monotonic()
 
-    # --- what the history is told
+    # --- what the history gets
 
     def record_all(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
@@ -116,12 +116,12 @@ class ProxyState:
 
     # --- requests and streams
 
-    def asked(self, request: ApiRequest) -> None:
+    def requested(self, request: ApiRequest) -> None:
         """A request of the controller is about to be forwarded."""
         self._apply(self.schedule.triggered_by(request, self.now()))
 
     def answered(self, exchange: Exchange, code: int, body: bytes, *, retry_after: bool) -> None:
-        """What the API server (or a fault) said, and what the client was told."""
+        """What the API server (or a fault) said, and what the client got."""
         entry = exchange.answered(code, body, self.now(), retry_after=retry_after)
         if isinstance(entry, Listed):
             self.schedule.expiries.listed(exchange.request)

@@ -72,7 +72,7 @@ class Relay:
         self._watches[flow_id].past = revision, fault
 
     def expired(self, flow_id: str, expiry: Expiry) -> None:
-        """The announced watch is told so by an event."""
+        """The announced watch learns by an event that its history is gone."""
         self._watches[flow_id].expiry = expiry
 
     def forget(self, flow_id: str) -> None:
@@ -199,10 +199,10 @@ class Relay:
 async def _pump(body: Incoming, up_reader: asyncio.StreamReader, stream: Stream) -> None:
     """Drain upstream as fast as it comes, everything that has arrived at once: in a burst every event is a chunk of its own."""
     with contextlib.suppress(OSError):
-        while not body.is_whole and (data := await up_reader.read(_READ_SIZE)):
+        while not body.is_complete and (data := await up_reader.read(_READ_SIZE)):
             stream.feed(body.feed(data))
             await stream.has_room()
-    stream.change(lambda watch, _: watch.upstream_ended("clean" if body.is_whole else "cut"))
+    stream.change(lambda watch, _: watch.upstream_ended("clean" if body.is_complete else "cut"))
 
 
 def _is_watch_answer(answer: Head) -> bool:

@@ -28,8 +28,8 @@ _NOT_FOUND = Reply(404, "NotFound", "not found")
 
 
 class RequestFaults:
-    """Asked before a request is forwarded and before its answer is sent. `rival_token`: whom competing writes are made as; empty:
-    the client that is competed with, which may not be allowed the verb."""
+    """Asked before a request is forwarded and before its answer is sent. `rival_token`: of the user that makes competing writes;
+    empty: the client that is competed with, which may not be allowed the verb."""
 
     def __init__(
         self, state: ProxyState, connections: Connections, relay: Relay, api_server: ApiServer, rival_token: str = ""
@@ -86,14 +86,14 @@ class RequestFaults:
         elif expiry is not None:
             self._relay.expired(flow.id, expiry)
 
-    def _says(self, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef | None, told: tuple[int, str]) -> None:
+    def _says(self, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef | None, answer: tuple[int, str]) -> None:
         """A fault has the last word about this request, which was executed if it has been answered."""
         exchange.fault = self._state.schedule.number(fault)
-        exchange.executed, exchange.told = flow.response is not None, told
+        exchange.executed, exchange.told = flow.response is not None, answer
         self._fired(exchange, fault)
 
     def _refused(self, exchange: Exchange) -> None:
-        """Tell of a WATCH that was given something else than a stream; other requests have entries of their own."""
+        """Record a WATCH that was given something else than a stream; other requests have entries of their own."""
         if exchange.request.is_watch:
             self._state.record(exchange.refused(self._state.now()))
 
@@ -145,14 +145,14 @@ class RequestFaults:
 
     async def _compete(self, edit: Mapping[str, Any], flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef) -> None:
         """Let another user write before the controller's request goes on, or before its answer does."""
-        state, asked = self._state, flow.request
-        content_type = asked.headers.get("content-type", "")
-        rival = rival_of(exchange.request, asked.path, content_type, readable(asked), exchange.number, edit)
+        state, request = self._state, flow.request
+        content_type = request.headers.get("content-type", "")
+        rival = rival_of(exchange.request, request.path, content_type, readable(request), exchange.number, edit)
         if isinstance(rival, str):
             state.refused(fault, rival, str(exchange))
             return
         own = {"authorization": f"Bearer {self._rival_token}"} if self._rival_token else {}
-        headers = on_behalf(asked.headers, content_type=rival.content_type, accept="application/json", **own)
+        headers = on_behalf(request.headers, content_type=rival.content_type, accept="application/json", **own)
         said = await self._api_server.ask(rival.method, rival.target, headers, rival.body)
         if said is None or not 200 <= said.code < 300:
             state.refused(fault, f"the competing {rival.method} was answered {said.code if said else 'not at all'}", str(exchange))

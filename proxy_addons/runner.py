@@ -16,7 +16,7 @@ OnDisconnect = Literal["heal", "exit", "nothing"]
 
 
 class Runner:
-    """Acts when the last connection of a runner is gone. Before the first has come, nobody is missed."""
+    """Acts when the last connection of a runner is gone. Before the first has come, none is missed."""
 
     def __init__(self, state: ProxyState, on_disconnect: OnDisconnect) -> None:
         self._state, self._on_disconnect = state, on_disconnect

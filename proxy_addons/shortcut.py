@@ -38,7 +38,7 @@ class Errand:
         taken: it did; else mitmproxy has it, and nothing has been recorded.
         answer: what the client gets; nothing means that its connection ends.
         is_last: the connection ends behind it.
-        leave: the client is gone, so nobody waits for the answer any more.
+        leave: the client is gone, so nothing waits for the answer any more.
     """
 
     plain: PlainRequest
@@ -98,7 +98,7 @@ class Shortcut:
         client = self._identities.of(_authorization(plain.head))
         exchange = Exchange(RequestId(next(state.request_numbers)), errand.request, client)
         state.record(exchange.asked(plain.body, state.now()))
-        state.asked(errand.request)
+        state.requested(errand.request)
         try:
             answer = await line.ask(self._onward(plain.head) + plain.body, method=plain.method)
         except ConnectionError as err:

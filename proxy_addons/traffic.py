@@ -1,6 +1,6 @@
-"""mitmproxy addon: everything that a client sends, and what it is told.
+"""mitmproxy addon: everything that a client sends, and what it gets.
 
-Every watch goes through the relay. Every other request is recorded, the faults have their say, and what the client is told is
+Every watch goes through the relay. Every other request is recorded, the faults have their say, and what the client gets is
 recorded, too. All traffic passes mitmproxy, watches included: one place for TLS. What no fault concerns may pass without becoming a
 flow (`shortcut`), and is recorded by the same functions.
 
@@ -42,7 +42,7 @@ class Traffic:
         with _kills_on_error(flow):
             flow.request.headers.pop(FLOW_HEADER, None)
             self._tell_apart(flow)
-            request = _asked(flow)
+            request = _api_request(flow)
             if flow.request.path.startswith(("/api/", "/apis/")):
                 flow.request.headers.pop("accept-encoding", None)  # what we read shall not be packed first
                 if accept := flow.request.headers.get("accept", ""):
@@ -52,7 +52,7 @@ class Traffic:
 
     async def request(self, flow: http.HTTPFlow) -> None:
         with _kills_on_error(flow):
-            request = _asked(flow)
+            request = _api_request(flow)
             if request is None or is_long_running(request):
                 return
             if request.is_watch and _is_upgrade(flow):
@@ -63,12 +63,12 @@ class Traffic:
             if not request.is_watch:
                 self._open[flow.id] = exchange
                 self._state.record(exchange.asked(readable(flow.request), self._state.now()))
-                self._state.asked(request)
+                self._state.requested(request)
             await self._faults.before(flow, exchange)
 
     def responseheaders(self, flow: http.HTTPFlow) -> None:
         with _kills_on_error(flow):
-            request = _asked(flow)
+            request = _api_request(flow)
             streamed = request is not None and (request.is_watch or is_long_running(request))
             follows = "?" in flow.request.path and flag(dict(flow.request.query), "follow")  # of logs; seldom is there a query
             if flow.response is not None and (streamed or follows):
@@ -131,7 +131,7 @@ def _kills_on_error(flow: http.HTTPFlow) -> Iterator[None]:
         raise
 
 
-def _asked(flow: http.HTTPFlow) -> ApiRequest | None:
+def _api_request(flow: http.HTTPFlow) -> ApiRequest | None:
     request = parse(flow.request.method, flow.request.path)
     return None if request is None else request.of_program(flow.metadata.get(_PROGRAM, ""))
 

@@ -52,7 +52,7 @@ class Line(asyncio.Protocol):
         self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        if self._answer is None or self._answer.done():  # nobody asked
+        if self._answer is None or self._answer.done():  # no request is open
             self.close()
             return
         try:
@@ -75,14 +75,14 @@ class Line(asyncio.Protocol):
 
 
 class Lines:
-    """Those that nobody uses now are kept; `connect` makes another one."""
+    """Those that are free are kept; `connect` makes another one."""
 
     def __init__(self, connect: Callable[[], Awaitable[Line]]) -> None:
         self._connect = connect
         self._free: list[tuple[Line, float]] = []
 
     async def take(self) -> Line:
-        """One that is open. OSError when nobody answers."""
+        """One that is open. OSError when no server answers."""
         while self._free:
             line, since = self._free.pop()
             if line.is_open and asyncio.get_running_loop().time() - since < KEEP_ALIVE_SECONDS:
@@ -115,13 +115,13 @@ class Reading:
             return None
         if status_of(incoming.head) < 200:
             raise ConnectionError(f"expected an answer, found {incoming.head.line!r}")
-        return self._whole(incoming.head, is_last=incoming.is_last) if incoming.is_whole or not self._has_body else None
+        return self._answer_with(incoming.head, is_last=incoming.is_last) if incoming.is_complete or not self._has_body else None
 
     def end(self) -> Answer | None:
-        """The connection has ended: so has the answer, if nothing else tells its end."""
+        """The connection has ended: so has the answer, if nothing else marks its end."""
         head = self._incoming.head
         by_close = head is not None and not head.get(b"content-length") and not head.get(b"transfer-encoding")
-        return self._whole(head, is_last=True) if head is not None and by_close else None
+        return self._answer_with(head, is_last=True) if head is not None and by_close else None
 
-    def _whole(self, head: Head, *, is_last: bool) -> Answer:
+    def _answer_with(self, head: Head, *, is_last: bool) -> Answer:
         return Answer(head, b"".join(self._parts), b"".join(self._bodies), is_last)

@@ -41,13 +41,13 @@ class Incoming:
 
     Attributes:
         head: once it has come.
-        is_whole: the last byte has come.
+        is_complete: the last byte has come.
         is_last: the connection ends behind it.
     """
 
     def __init__(self, kind: type[HttpRequestParser] | type[HttpResponseParser]) -> None:
         self.head: Head | None = None
-        self.is_whole = self.is_last = False
+        self.is_complete = self.is_last = False
         self._start = b""
         self._fields: list[tuple[bytes, bytes]] = []
         self._body: list[bytes] = []
@@ -72,7 +72,7 @@ class Incoming:
         return added
 
     def on_message_begin(self) -> None:
-        if self.is_whole:
+        if self.is_complete:
             raise ValueError
 
     def on_url(self, part: bytes) -> None:
@@ -92,7 +92,7 @@ class Incoming:
         self.head, self.is_last = Head(line, tuple(self._fields)), not parser.should_keep_alive()
 
     def on_message_complete(self) -> None:
-        self.is_whole = True
+        self.is_complete = True
 
 
 class Unusual(Exception):

@@ -36,7 +36,7 @@ class Session:
         self._system, self._send, self._cut = system, send, cut
         self._frontend = Frontend()
         self._backend = Backend(self._frontend)
-        self._asked: deque[list[Call]] = deque()
+        self._pending: deque[list[Call]] = deque()
         self._code, self._status = "", _IDLE
         self._sent: deque[bytes] = deque()
         self._is_cut = False
@@ -63,15 +63,15 @@ class Session:
         for message in self._backend.feed(data):
             if self._is_cut:
                 break
-            passed.append(await self._told(message))
+            passed.append(await self._to_client(message))
         return b"".join(passed)
 
     def ended(self) -> None:
         """The connection has ended: calls that were not answered never will be."""
-        for calls in self._asked:
+        for calls in self._pending:
             for call in calls:
                 self._system.answered(call, "unknown")
-        self._asked.clear()
+        self._pending.clear()
 
     async def _admits(self, batch: Batch) -> bool:
         user = self._frontend.user
@@ -86,13 +86,13 @@ class Session:
             self._inject(rejection(self._status))
             return False
         if batch.is_answered:
-            self._asked.append(calls)
+            self._pending.append(calls)
         return True
 
-    async def _told(self, message: Message) -> bytes:
+    async def _to_client(self, message: Message) -> bytes:
         if message.type == NOTIFICATION:
             return self._notified(message)
-        calls = self._asked[0] if self._asked else []
+        calls = self._pending[0] if self._pending else []
         loses = any(call.effect in _UNANSWERED for call in calls)
         if message.type == ERROR:
             self._code = error_code(message)
@@ -104,7 +104,7 @@ class Session:
 
     async def _ready(self, status: bytes, *, lost: bool) -> None:
         self._status = status
-        calls = self._asked.popleft() if self._asked else []
+        calls = self._pending.popleft() if self._pending else []
         code, self._code = self._code, ""
         if lost and all(call.effect != "lose-answer" for call in calls):  # the connection stays
             for call in calls:

@@ -1,4 +1,4 @@
-"""The systems behind a relay: what goes wrong with each, and what is told of it. Carries nothing out."""
+"""The systems behind a relay: what goes wrong with each, and what is reported of it. Carries nothing out."""
 
 import itertools
 import time

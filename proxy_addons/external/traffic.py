@@ -71,8 +71,8 @@ class HttpTraffic:
         self._calls: dict[str, Call] = {}
 
     async def request(self, flow: http.HTTPFlow) -> None:
-        system, asked = self._listeners.system(flow.client_conn), flow.request
-        call = system.called("", asked.method, asked.path, _words(asked.content))
+        system, request = self._listeners.system(flow.client_conn), flow.request
+        call = system.called("", request.method, request.path, _words(request.content))
         if call.effect == "reject":
             system.answered(call, "fail", str(REJECTED), executed=False)
             flow.response = http.Response.make(REJECTED)

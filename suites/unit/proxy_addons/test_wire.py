@@ -37,20 +37,20 @@ def test_chunks_come_out_joined_however_they_were_cut(payloads: list[bytes], cut
     places = sorted({0, len(answer), *(cut for cut in cuts if cut < len(answer))})
     incoming = Incoming(HttpResponseParser)
     found = b"".join(incoming.feed(answer[begin:end]) for begin, end in pairwise(places))
-    assert (found, incoming.is_whole) == (b"".join(payloads), True)
+    assert (found, incoming.is_complete) == (b"".join(payloads), True)
 
 
 @given(pieces)
 def test_a_body_that_breaks_off_is_never_whole(payloads: list[bytes]) -> None:
     incoming = chunked_answer()
     body = b"".join(map(chunk, payloads)) + b"5\r\nhal"
-    assert (incoming.feed(body), incoming.is_whole) == (b"".join(payloads) + b"hal", False)
+    assert (incoming.feed(body), incoming.is_complete) == (b"".join(payloads) + b"hal", False)
 
 
 def test_extensions_and_trailers_are_passed_over() -> None:
     incoming = chunked_answer()
     assert incoming.feed(b"3;name=value\r\nabc\r\n0\r\nTrailer: x\r\n\r\n") == b"abc"
-    assert incoming.is_whole
+    assert incoming.is_complete
     with pytest.raises(ConnectionError):
         incoming.feed(b"4\r\nlate\r\n")
 

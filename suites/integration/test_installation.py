@@ -146,7 +146,7 @@ async def refused(api: Api, *names: str) -> dict[str, int]:
         request = RequestId(number)
         refusals.see(Asked(at=1.0, request=request, client="c", verb="delete", resource="secrets", namespace="default", name=name))
         refusals.see(Answered(at=1.0, request=request, code=403, outcome="fail"))
-    await refusals.told(api)
+    await refusals.missing_rights(api)
     return dict(refusals.counts)
 
 

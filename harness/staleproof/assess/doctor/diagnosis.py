@@ -15,7 +15,7 @@ from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import WORKLOAD, Answered, Broke, Exited, Settled
 from staleproof.core.operator.prerequisite import lacking
 from staleproof.core.plan.manifest import Manifest
-from staleproof.drive.subject.webhooks import Calls, told_calls
+from staleproof.drive.subject.webhooks import Calls, calls_text
 from staleproof.errors import UsageError
 
 _TOLD = 3
@@ -139,11 +139,11 @@ def webhooks(calls: Mapping[str, Calls], trouble: str, *, has_some: bool, is_use
     if not calls:
         return warns(WEBHOOKS, "the API server called none of them", "give a sample that their rules match")
     if undecided := {name: each for name, each in calls.items() if each.times == each.undecided}:
-        return failed(WEBHOOKS, f"no call of these brought a decision: {told_calls(undecided)}", fix)
+        return failed(WEBHOOKS, f"no call of these brought a decision: {calls_text(undecided)}", fix)
     if refusing := {name: each for name, each in calls.items() if each.times == each.rejected}:
-        told = f"called, and nothing passed: {told_calls(refusing)}"
+        told = f"called, and nothing passed: {calls_text(refusing)}"
         return warns(WEBHOOKS, told, "give a sample that they accept; what they say stands where a sample was refused")
-    return passed(WEBHOOKS, f"called: {told_calls(calls)}")
+    return passed(WEBHOOKS, f"called: {calls_text(calls)}")
 
 
 def metrics(url: str, trouble: str, port: int) -> Check:

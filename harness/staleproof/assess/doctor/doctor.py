@@ -251,7 +251,7 @@ class _Visit:
 
     async def _rights(self) -> list[Check]:
         environment = self._environment
-        refused = await environment.lives.refusals.told(environment.api)
+        refused = await environment.lives.refusals.missing_rights(environment.api)
         account, is_users = environment.lives.refusals.account, environment.is_users_cluster
         works, has_worked = self._works, self._has_worked
         return [diagnosis.rights(account, refused, works=works, has_worked=has_worked, is_users_cluster=is_users)]

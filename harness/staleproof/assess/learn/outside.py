@@ -29,7 +29,7 @@ async def adapters(environment: Environment) -> list[Adapter]:
     """Those of the systems that run."""
     running = environment.external.systems.values()
     return [
-        Adapter(each.declared, tuple(sorted(each.relayed.capabilities())), each.relayed.bare, each.relayed.keeps_told)
+        Adapter(each.declared, tuple(sorted(each.relayed.capabilities())), each.relayed.bare, each.relayed.backlog_kinds)
         for each in running
     ]
 

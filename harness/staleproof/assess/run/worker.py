@@ -236,7 +236,7 @@ class Worker:
 
     def refusals(self) -> str:
         """What the controller has asked for and may not do, in words; empty when there is nothing."""
-        return self.call(lambda env: env.lives.refusals.told(env.api))
+        return self.call(lambda env: env.lives.refusals.missing_rights(env.api))
 
     def note(self, name: str, text: str) -> None:
         """Let reports say this of the environment; nothing when the text is empty."""

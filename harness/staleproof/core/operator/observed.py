@@ -98,7 +98,7 @@ class Outside:
         count: how many of the kind, at least.
         otherwise: fields of the first, with other values than the controller gave them.
         can: what its adapter can do (`drive.external.system.CAPABILITIES`).
-        names: of those that belong to no primary, and keep for the controller what the system tells (`ExternalSystem.keeps_told`).
+        names: of those that belong to no primary, and keep notifications for the controller (`ExternalSystem.backlog_kinds`).
         repairs_within: seconds in which the controller says that it repairs what drifts; 0: it says that it never does; None: it
             does not say.
     """

@@ -1,4 +1,4 @@
-"""How an API server is reached: its address, whom to trust, who we are to it; and what would lead a program to another one."""
+"""How to reach an API server: its address, the CA to trust, our identity; and what would lead a program to another one."""
 
 import ssl
 from collections.abc import Iterable

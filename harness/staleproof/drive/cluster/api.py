@@ -39,7 +39,7 @@ class ApiError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ResourceType:
-    """A resource as discovery tells it. `name` is group-qualified (`replicasets.apps`)."""
+    """A resource as discovery describes it. `name` is group-qualified (`replicasets.apps`)."""
 
     name: str
     api_version: str

@@ -188,7 +188,7 @@ class Companions:
         flags = (
             f"--config={shipped('fixtures.controlplane') / COMPANIONS.name / 'stages.yaml'}",
             "--manage-all-nodes=true",
-            "--node-lease-duration-seconds=0",  # nobody looks whether they are alive (`_ALIVE`)
+            "--node-lease-duration-seconds=0",  # nothing checks that they are alive (`_ALIVE`)
             "--node-port=0",  # it serves nothing
         )
         nodes = [_node(number) for number in range(1, NODES + 1)]

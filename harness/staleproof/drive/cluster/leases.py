@@ -1,7 +1,7 @@
 """Leases that a controller's dead lives still hold: its next life would wait until they run out, usually for 15 seconds.
 
 An administrator may release them, and so does the runner before it starts the next life. This module decides from the controller's
-own requests which Leases are the controller's: those that nobody else has written since. It does not know leader election by
+own requests which Leases are the controller's: those that no other user has written since. It does not know leader election by
 annotations of ConfigMaps or Endpoints, nor a Lease whose create was never answered.
 """
 
@@ -23,16 +23,16 @@ class Leases:
 
     def __init__(self) -> None:
         self._written: dict[str, int] = {}  # by uid
-        self._asked: dict[int, tuple[str, str]] = {}
+        self._pending: dict[int, tuple[str, str]] = {}
         self._unsure: set[tuple[str, str]] = set()
         self._renewals: list[float] = []
 
     def see(self, entry: Entry) -> None:
         match entry:
             case Asked(resource="leases.coordination.k8s.io", verb=verb, dry_run=False) if verb in _HOLDS:
-                self._asked[entry.request] = (entry.namespace, entry.name)
-            case Answered() if entry.request in self._asked:
-                place = self._asked.pop(entry.request)
+                self._pending[entry.request] = (entry.namespace, entry.name)
+            case Answered() if entry.request in self._pending:
+                place = self._pending.pop(entry.request)
                 if entry.revision is not None and entry.outcome != "fail":
                     self._written[entry.uid] = entry.revision
                     self._renewals = [*self._renewals[-1:], entry.at]
@@ -47,13 +47,13 @@ class Leases:
     def forget(self) -> None:
         """Note that what it held has been released."""
         self._written.clear()
-        self._asked.clear()
+        self._pending.clear()
         self._unsure.clear()
 
     @property
     def known(self) -> bool:
         """Whether the controller has written any."""
-        return bool(self._written or self._asked or self._unsure)
+        return bool(self._written or self._pending or self._unsure)
 
     def begin_life(self) -> None:
         """Note that a new life begins, which has renewed nothing."""
@@ -69,7 +69,7 @@ class Leases:
         return self._renewals[-1] - self._renewals[0] if len(self._renewals) > 1 else None
 
     def _is_own(self, metadata: dict[str, Any]) -> bool:
-        may_be = {*self._unsure, *self._asked.values()}
+        may_be = {*self._unsure, *self._pending.values()}
         last = str(self._written.get(metadata["uid"])) == metadata["resourceVersion"]
         return last or (metadata["namespace"], metadata["name"]) in may_be
 

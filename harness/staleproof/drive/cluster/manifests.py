@@ -84,8 +84,8 @@ def _built(path: Path, option: str) -> list[Manifest]:
         )
     done = subprocess.run([*command, str(path)], capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
-        told = done.stderr.strip() or f"exit code {done.returncode}"
-        raise UsageError(f"{option}: {' '.join(command)} cannot build {path}: {told}")
+        reason = done.stderr.strip() or f"exit code {done.returncode}"
+        raise UsageError(f"{option}: {' '.join(command)} cannot build {path}: {reason}")
     documents = [document for document in yaml.load_all(done.stdout, _Loader) if document is not None]
     return [_object(each, path, option) for each in chain.from_iterable(map(_items, documents))]
 

@@ -12,7 +12,7 @@ ProviderName = Literal["auto", "existing", "attach", "assets", "cache", "contain
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlaneOptions:
     """What the user asked for. An empty `image` means the container provider's default; `service_account` (`namespace/name`) is
-    whom the controller runs as, and then RBAC decides what it may do; empty: it may do everything."""
+    the one that the controller runs as, and then RBAC decides what it may do; empty: it may do everything."""
 
     provider: ProviderName = "auto"
     kubeconfig: Path | None = None

@@ -16,7 +16,7 @@ from staleproof.drive.cluster.truth import Truth
 
 STORAGE_CLASS = "standard"
 _NAME = "staleproof.dev/provisioner"
-_ASKED = "volume.kubernetes.io/storage-provisioner"
+_CLAIMED_FROM = "volume.kubernetes.io/storage-provisioner"
 _MADE = "pv.kubernetes.io/provisioned-by"
 _CLASS: Manifest = {
     "apiVersion": "storage.k8s.io/v1",
@@ -53,13 +53,13 @@ async def _provide(kind: ResourceType, api: Api, truth: Truth) -> None:
 
 
 def _waiting(truth: Truth) -> Iterator[JSON]:
-    """Claims that want a volume of ours, and volumes of ours that nobody wants any more."""
+    """Claims that want a volume of ours, and volumes of ours that no claim wants any more."""
     for (resource, _, _), obj in truth.objects.items():
         said = obj["metadata"].get("annotations") or {}
         phase = (obj.get("status") or {}).get("phase")
-        is_asked = resource == "persistentvolumeclaims" and said.get(_ASKED) == _NAME and not obj["spec"].get("volumeName")
+        is_unmet = resource == "persistentvolumeclaims" and said.get(_CLAIMED_FROM) == _NAME and not obj["spec"].get("volumeName")
         is_left = resource == "persistentvolumes" and said.get(_MADE) == _NAME and phase == "Released"
-        if (is_asked or is_left) and "deletionTimestamp" not in obj["metadata"]:
+        if (is_unmet or is_left) and "deletionTimestamp" not in obj["metadata"]:
             yield obj
 
 

@@ -225,7 +225,7 @@ def _key(kind: ResourceType, item: JSON) -> Key:
 
 
 def _managed(item: JSON) -> frozenset[tuple[str, ...]]:
-    """Who changed what of an object, and when last, to the second: not what they own, which others may take from them."""
+    """The managers of an object's fields, and when each last wrote, to the second: not what they own, which others may take."""
     entries = item["metadata"].get("managedFields") or ()
     return frozenset(tuple(str(each.get(key, "")) for key in ("manager", "operation", "subresource", "time")) for each in entries)
 

@@ -154,7 +154,7 @@ async def _base(system: ExternalSystem) -> tuple[ExternalObject, ...] | None:
 
 
 def _place(system: ExternalSystem) -> str:
-    """What tells it from others on this machine."""
+    """What tells it apart from others on this machine."""
     return system.upstream or system.name
 
 

@@ -1,6 +1,6 @@
 """A real PostgreSQL server of our own, on loopback: roles and databases are its state, LISTEN and NOTIFY its notifications.
 
-It is a process of an unprivileged user with a data folder of its own, and its data is not synced to disk: nobody needs it after a
+It is a process of an unprivileged user with a data folder of its own, and its data is not synced to disk: it is of no use after a
 crash of the machine. Its log has every statement, passwords among them, so it lies in that folder, which is private and goes.
 """
 
@@ -82,13 +82,13 @@ class _Folder:
 
 
 class PostgreSQL(ExternalSystem):
-    """A PostgreSQL server that runs, or is stopped. The controller connects as a superuser of its own, so that it can be told from
-    everybody else."""
+    """A PostgreSQL server that runs, or is stopped. The controller connects as a superuser of its own, so that it can be told
+    apart from every other client."""
 
     kind: ClassVar[str] = "postgresql"
     protocol = "postgresql"
     bare = BARE
-    keeps_told = frozenset({SLOTS})
+    backlog_kinds = frozenset({SLOTS})
 
     def __init__(self, name: str, folder: _Folder) -> None:
         self.name, self._folder = name, folder

@@ -13,8 +13,8 @@ _STATEMENT = re.compile(r"^(?:statement|execute [^:]*): (?P<text>.*)$", re.DOTAL
 
 def statements(lines: Iterable[str], user: str) -> Iterator[str]:
     """What this user asked for, in order: a statement that is prepared once counts each time that it is executed."""
-    for who, said in _messages(lines):
-        if who == user and (found := _STATEMENT.match(said)) is not None:
+    for client, said in _messages(lines):
+        if client == user and (found := _STATEMENT.match(said)) is not None:
             yield found["text"]
 
 
@@ -26,12 +26,12 @@ def verb(statement: str) -> str:
 
 def _messages(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """User and text. A message of several lines goes on with a tab."""
-    who, said = "", [""]
+    client, said = "", [""]
     for line in lines:
         if line.startswith("\t"):
             said.append(line[1:])
             continue
-        yield who, "\n".join(said)
+        yield client, "\n".join(said)
         found = _BEGIN.match(line)
-        who, said = (found["user"], [found["said"]]) if found else ("", [""])
-    yield who, "\n".join(said)
+        client, said = (found["user"], [found["said"]]) if found else ("", [""])
+    yield client, "\n".join(said)

@@ -1,4 +1,4 @@
-"""What relays tell, on its way into the history: whose each call is, is known from the commits that have been seen by then."""
+"""What relays report, on its way into the history: whose each call is, is known from the commits that have been seen by then."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ class ExternalRecording:
             self.owners.see(entry)
 
     def seen(self, seen: Seen) -> None:
-        """What a relay tells. Nothing of it is stored but this entry, which has no secrets."""
+        """What a relay reports. Nothing of it is stored but this entry, which has no secrets."""
         self._take(self.owners.entry(seen))
 
     def ended(self, why: str) -> None:

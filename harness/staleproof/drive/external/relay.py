@@ -1,4 +1,4 @@
-"""The relay before external systems, from the harness's side: launched on a leash, told what is to go wrong, and read as it goes.
+"""The relay before external systems, from the harness's side: launched on a leash, given what is to go wrong, and read as it goes.
 
 A relay that dies, or says that a part of it is broken, ends the trial: its calls are counted no more.
 """
@@ -82,7 +82,7 @@ class Relay:
         await self._command("PUT", "faults", SystemFaults(system=system, faults=(*faults, *last)))
 
     async def _command(self, method: str, name: str, body: msgspec.Struct | None) -> None:
-        """Give a command. When this returns, it has been carried out, and all that had been told before has been taken."""
+        """Give a command. When this returns, it has been carried out, and every entry from before it has been taken."""
         try:
             answer: dict[str, Any] = await command(self._session, self._control, method, name, body)
             async with asyncio.timeout(ANSWER_SECONDS), self._news:
@@ -91,7 +91,7 @@ class Relay:
             raise SetupError(f"the relay does not answer ({err or 'too late'}).\n{self.process.account()}") from err
 
     async def read(self, on_seen: Callable[[Seen], None], on_end: Callable[[str], None]) -> None:
-        """Take what it tells, until cancelled or until it ends; `on_end` is told why."""
+        """Take what it reports, until cancelled or until it ends; `on_end` gets the reason."""
         rest, why = b"", "it ended its stream of entries"
         try:
             async with self._session.get(f"{self._control}/entries", timeout=aiohttp.ClientTimeout(total=None)) as response:

@@ -14,7 +14,7 @@ class Relayed(ExternalSystem):
 
     def __init__(self, system: ExternalSystem, relay: Relay | None) -> None:
         self.name, self.system, self._relay = system.name, system, relay
-        self.bare, self.keeps_told = system.bare, system.keeps_told
+        self.bare, self.backlog_kinds = system.bare, system.backlog_kinds
         self.is_shared, self.upstream = system.is_shared, system.upstream
         self.kind = system.kind  # type: ignore[misc]  # of an adapter the class says it
         self.url = system.url_at(relay.host, relay.ports[system.name]) if relay else system.url

@@ -25,7 +25,7 @@ class S3(HTTPService):
     bare = MappingProxyType({BUCKETS: MappingProxyType({"tags": {}})})
 
     async def read_state(self) -> tuple[ExternalObject, ...]:
-        names = [name.text or "" for name in (await self._asked("GET", "/")).iter() if _tag(name) == "Name"]
+        names = [name.text or "" for name in (await self._request("GET", "/")).iter() if _tag(name) == "Name"]
         return tuple([ExternalObject(kind=BUCKETS, name=name, fields={"tags": await self._tags(name)}) for name in sorted(names)])
 
     async def drift(self, drift: Drift) -> None:
@@ -34,12 +34,12 @@ class S3(HTTPService):
             raise UsageError(f"external system {self.name}: an S3 service has no {kind!r}; what can drift there is {BUCKETS}")
         match drift:
             case Create(object=ExternalObject(fields=fields)):
-                await self._asked("PUT", _path(name))
+                await self._request("PUT", _path(name))
                 await self._change(name, fields)
             case Change(fields=fields):
                 await self._change(name, fields)
             case Delete():
-                await self._asked("DELETE", _path(name))
+                await self._request("DELETE", _path(name))
 
     async def _change(self, name: str, fields: Mapping[str, Any]) -> None:
         if unknown := fields.keys() - {"tags"}:
@@ -48,13 +48,13 @@ class S3(HTTPService):
             pairs = "".join(
                 f"<Tag><Key>{escape(key)}</Key><Value>{escape(str(value))}</Value></Tag>" for key, value in fields["tags"].items()
             )
-            await self._asked("PUT", f"{_path(name)}?tagging", f"<Tagging><TagSet>{pairs}</TagSet></Tagging>")
+            await self._request("PUT", f"{_path(name)}?tagging", f"<Tagging><TagSet>{pairs}</TagSet></Tagging>")
 
     async def _tags(self, name: str) -> dict[str, str]:
-        found = await self._asked("GET", f"{_path(name)}?tagging", absent=True)
+        found = await self._request("GET", f"{_path(name)}?tagging", absent=True)
         return {tag.findtext("{*}Key", ""): tag.findtext("{*}Value", "") for tag in found.iter() if _tag(tag) == "Tag"}
 
-    async def _asked(self, method: str, path: str, body: str = "", *, absent: bool = False) -> ElementTree.Element:
+    async def _request(self, method: str, path: str, body: str = "", *, absent: bool = False) -> ElementTree.Element:
         """The answer's document; an empty one if there is none, or, with `absent`, where nothing is found."""
         limit = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
         try:

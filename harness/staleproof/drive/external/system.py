@@ -25,10 +25,10 @@ class ExternalSystem:
         url: where the controller reaches it. It may have credentials in it, so no report has it.
         protocol: what a relay has to speak before it; empty: none can stand there, so no call is counted or goes wrong.
         upstream: where a relay reaches it, as HOST:PORT.
-        keeps_told: kinds of things in it that keep for the controller what the system tells, and may be lost: a log, a queue.
+        backlog_kinds: kinds of things in it that keep notifications for the controller, and may be lost: a log, a queue.
         is_shared: others use it, too, such as other workers of the run: trials with it are run one at a time.
-        bare: of each kind of thing in it the fields that can be changed from outside, as they are when nobody has said anything of
-            them. Those that a controller leaves so are not its business, and do not drift in plans.
+        bare: of each kind of thing in it the fields that can be changed from outside, with their defaults. Those that a controller
+            leaves so are not its business, and do not drift in plans.
     """
 
     kind: ClassVar[str] = "external"
@@ -37,7 +37,7 @@ class ExternalSystem:
     protocol: str = ""
     upstream: str = ""
     is_shared: bool = False
-    keeps_told: frozenset[str] = frozenset()
+    backlog_kinds: frozenset[str] = frozenset()
     bare: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
     async def read_state(self) -> tuple[ExternalObject, ...]:

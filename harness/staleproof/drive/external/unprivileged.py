@@ -10,7 +10,7 @@ from staleproof.core.times import PROBE_ANSWER_SECONDS
 from staleproof.errors import SetupError
 
 _INSIDE = 1000
-"""Who root is in a user namespace: anybody but 0 will do."""
+"""The number of root in a user namespace: any but 0 will do."""
 _NOBODY = 65534
 
 

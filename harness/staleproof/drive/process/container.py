@@ -162,11 +162,11 @@ class Container(Program):
             code = int(self._container.wait()["StatusCode"])
             self._container.reload()
             self._reason = reason_of(self._container.attrs["State"])
-        except Exception as err:  # whatever the engine or the connection to it raises: nobody would catch it in a thread
+        except Exception as err:  # whatever the engine or the connection to it raises: nothing would catch it in a thread
             self._note = f"its exit code is not known: {in_short(err)}"
         finally:
             self._code = code
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: nothing waits any more
                 self._loop.call_soon_threadsafe(self._exited.set)
 
 

@@ -1,4 +1,4 @@
-"""Which TCP ports the processes of a group listen on, as Linux tells."""
+"""Which TCP ports the processes of a group listen on, as Linux reports."""
 
 import os
 from collections.abc import Iterator

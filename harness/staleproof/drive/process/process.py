@@ -82,7 +82,7 @@ class Process(Program):
             self.signal(signal.SIGKILL)
             return await self.wait()
         except asyncio.CancelledError:
-            self._let_go()  # nobody waits any more: the leash ends it with a grace of its own
+            self._let_go()  # nothing waits any more: the leash ends it with a grace of its own
             raise
 
     def signal(self, number: int) -> None:

@@ -73,7 +73,7 @@ async def ensure_built(
     """The folder of the cache that holds the programs, built one file after the other where they are missing or damaged.
 
     `module`: the folder of the Go module that they are compiled from; None: the one that is shipped. Without `progress` nothing is
-    told.
+    shown.
 
     Raises:
         UsageError: something is missing, and of a version that we do not build.

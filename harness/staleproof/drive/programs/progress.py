@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 
 class Progress:
-    """One piece of work at a time. A `total` of None means that it is not known. Here nothing is told of it."""
+    """One piece of work at a time. A `total` of None means that it is not known. This class shows nothing of it."""
 
     def begin(self, title: str, total: int | None) -> None: ...
 

@@ -27,7 +27,7 @@ _decode = msgspec.json.Decoder(Entry).decode
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where a proxy listens: for clients of the API server, who know it as `host`, and for commands."""
+    """Where a proxy listens: for clients of the API server, which know it as `host`, and for commands."""
 
     port: int
     control: int

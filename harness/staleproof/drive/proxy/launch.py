@@ -1,7 +1,7 @@
-"""The proxy process: `staleproof.proxy_addons`, started on a leash, told its configuration, and ready when it listens.
+"""The proxy process: `staleproof.proxy_addons`, started on a leash, given its configuration, and ready when it listens.
 
 Most of a start is spent on loading mitmproxy, for which nothing need be known: a proxy can be started before its API server has an
-address. It is told through a named pipe, so its tokens are never on a disk.
+address. Its configuration comes through a named pipe, so its tokens are never on a disk.
 """
 
 import asyncio

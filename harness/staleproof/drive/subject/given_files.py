@@ -1,4 +1,4 @@
-"""Configuration files that the controller's command names, with placeholders in them: it may be told in a file where to listen.
+"""Configuration files that the controller's command names, with placeholders in them: a file may say where to listen.
 
 A controller that is a program gets a copy, in which they are replaced. What is no configuration by the end of its name (a script
 may have such words of its own), is not there, or has no placeholder is left as it is.

@@ -25,7 +25,7 @@ _ADMISSIONS, _CONVERSIONS = "apiserver_admission_webhook_request_total{", "apise
 _OLM = {_CERTIFICATE: "apiserver.crt", _KEY: "apiserver.key"}
 """What the Operator Lifecycle Manager calls them, in the same folder."""
 _TEMPORARY, _BELOW_IT = "TMPDIR", Path("k8s-webhook-server", "serving-certs")
-"""Where controller-runtime looks for certificates unless it is told: below the folder for temporary files. They are there, too, so
+"""Where controller-runtime looks for certificates by default: below the folder for temporary files. They are there, too, so
 that TMPDIR may be the folder of the certificate."""
 _ERROR = 500
 """What the API server counts for a webhook that it did not come through to, and a webhook answers that cannot decide."""
@@ -113,7 +113,7 @@ def calls_in(metrics: str) -> dict[str, Calls]:
     return dict(sorted(found.items()))
 
 
-def told_calls(calls: Mapping[str, Calls]) -> str:
+def calls_text(calls: Mapping[str, Calls]) -> str:
     """The same in words; empty when it called none."""
     return ", ".join(f"{name} {each}" for name, each in calls.items())
 

@@ -31,7 +31,7 @@ async def clean_up(environment: Environment, scope: Scope, primaries: Sequence[s
             await environment.bus.until_idle(CLEAN_UP_IDLE_SECONDS, limit_seconds=BRIEF_LIMIT_SECONDS)
     await environment.external.reset()
     environment.over.add(scope.namespace)
-    if environment.ends_namespaces:  # elsewhere nobody would finish the deletion, and the whole cluster goes anyway
+    if environment.ends_namespaces:  # elsewhere nothing would finish the deletion, and the whole cluster goes anyway
         await environment.api.delete(NAMESPACES, "", scope.namespace)
         if environment.shows_namespaces and not environment.is_users_cluster:
             await _finish(environment, scope.namespace)
@@ -42,10 +42,10 @@ async def clean_up(environment: Environment, scope: Scope, primaries: Sequence[s
 
 
 async def _finish(environment: Environment, namespace: str) -> None:
-    """End it at once: the namespace controller waits five seconds first. What it would remove harms nobody in a cluster of ours."""
-    whole = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}, "spec": {"finalizers": []}}
+    """End it at once: the namespace controller waits five seconds first. What it would remove does no harm in a cluster of ours."""
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}, "spec": {"finalizers": []}}
     with contextlib.suppress(ApiError):
-        await environment.api.call("PUT", f"{NAMESPACES.path('', namespace)}/finalize", whole)
+        await environment.api.call("PUT", f"{NAMESPACES.path('', namespace)}/finalize", body)
 
 
 def _left(environment: Environment, scope: Scope) -> list[tuple[Key, JSON]]:

@@ -94,7 +94,7 @@ def _reason(err: ApiError) -> str:
 
 
 async def _refused_return(environment: Environment, kind: ResourceType, namespace: str, name: str, move: Move) -> str:
-    """Make a move and take it back. Where it cannot even be made, or the object is gone, or nobody answers, nothing is known."""
+    """Make a move and take it back. Where it cannot even be made, or the object is gone, or no answer comes, nothing is known."""
     is_made = False
     try:
         await environment.api.merge(kind, namespace, name, move.do)

@@ -28,7 +28,7 @@ from staleproof.drive.process.address import NEARBY
 from staleproof.drive.process.private import private_folder
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.proxy.launch import loading_proxy
-from staleproof.drive.subject.webhooks import Calls, calls_in, told_calls, webhooks_in
+from staleproof.drive.subject.webhooks import Calls, calls_in, calls_text, webhooks_in
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.drive.trial.lives import Lives, title
 from staleproof.drive.trial.refusals import Refusals
@@ -153,7 +153,7 @@ class Environment:
     async def count_calls(self) -> None:
         """Have reports say how often the API server has called the controller's webhooks."""
         if self.has_webhooks and not self.is_users_cluster:
-            self.description["webhooks"] = told_calls(await self.webhook_calls()) or "never called"
+            self.description["webhooks"] = calls_text(await self.webhook_calls()) or "never called"
 
     async def webhook_calls(self) -> dict[str, Calls]:
         """How often the API server has called which of the controller's webhooks."""
@@ -192,7 +192,7 @@ class Environment:
         await self.companions.have(names)
         ended_before = self.ends_namespaces
         self.options = replace(self.options, companions=names)
-        if self.ends_namespaces and not ended_before:  # what earlier trials left was nobody's to end
+        if self.ends_namespaces and not ended_before:  # before that, nothing could end what earlier trials left
             for namespace in tuple(self.over):
                 await self.api.delete(NAMESPACES, "", namespace)
         if names:
@@ -217,7 +217,7 @@ class Environment:
             await self.api.call("POST", NAMESPACES.path(), body)
         except ApiError as err:
             raise SetupError(f"cannot create the namespace {name}: {err}") from err
-        given = {(resource, name, each) for who, (resource, each) in _GIVEN.items() if who in self.options.companions}
+        given = {(resource, name, each) for companion, (resource, each) in _GIVEN.items() if companion in self.options.companions}
         await self.bus.until(lambda now: given <= self.truth.objects.keys(), limit_seconds=GIVEN_SECONDS)
 
     @property
@@ -247,8 +247,8 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
         stack.callback(lambda: logs.mask(sorted(folder.glob("*.log")), secrets))  # once nothing writes to any of them
         private = stack.enter_context(private_folder("run"))
         loading = await stack.enter_async_context(loading_proxy(private / "proxy", log=folder / _LOGS[1]))
-        asked = replace(options.control_plane, service_account=options.subject.service_account)
-        plane = await stack.enter_async_context(control_plane(asked, folder, progress))
+        plane_options = replace(options.control_plane, service_account=options.subject.service_account)
+        plane = await stack.enter_async_context(control_plane(plane_options, folder, progress))
         loading.tell_of(plane, reach, bus.tokens)  # it begins to listen while the truth is found out
         access = plane.access(RUNNER)
         api = await stack.enter_async_context(connect(plane.server, access.tls(), access.headers))
@@ -296,7 +296,7 @@ def _tokens(subject: Subject) -> dict[str, str]:
 
 def _further(lives: Lives, name: str, folder: Path) -> Lives:
     """Another program of the same subject. It has neither webhooks nor metrics; where RBAC decides, it may do what the controller
-    may, and what it may not is told of that."""
+    may, and the controller's refusals count what it may not."""
     return Lives(
         subject=lives.subject.further(name),
         metrics="",
@@ -328,7 +328,7 @@ def _described(options: EnvironmentOptions, plane: ControlPlane, network: "Netwo
         "arch": platform.machine(),
         "wireFormat": "json",
         "rbac": _rights(plane, options.subject),
-        **({"external": _told_external(options.external)} if options.external else {}),
+        **({"external": _external_summary(options.external)} if options.external else {}),
         **({SHARED_SYSTEMS: shared} if (shared := _shared(options.external)) else {}),
         **({"network": network.name} if network else {}),
     }
@@ -350,7 +350,7 @@ async def _network(subject: Subject) -> "Network | None":
     return await controller_network(subject)
 
 
-def _told_external(declared: tuple[AnyDeclared, ...]) -> str:
+def _external_summary(declared: tuple[AnyDeclared, ...]) -> str:
     """Their names and kinds."""
     return ", ".join(f"{each.name} ({each.tag})" for each in declared)
 

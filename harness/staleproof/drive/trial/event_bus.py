@@ -1,4 +1,4 @@
-"""All entries of a run go over one bus as they happen: to the activity fold, to the trial being recorded, and to who listens.
+"""All entries of a run go over one bus as they happen: to the activity fold, to the trial being recorded, and to the listeners.
 
 To wait, here, is to wait for a condition on what the entries said.
 """
@@ -26,7 +26,7 @@ class EventBus:
         recorder: of the trial under way, if there is one.
         scope: what is that trial's, or the last one's, wherever it is.
         whereabouts: where the controller itself looks for what.
-        listeners: who else is told of every entry.
+        listeners: what else gets every entry.
         tokens: of the subject's further programs, by name: the proxy tells them apart by these.
         dead: why the proxy is gone; nothing can come any more. Empty while it lives.
         flaws: what spoils every trial until the controller is started again.

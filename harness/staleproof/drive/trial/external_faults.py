@@ -1,7 +1,7 @@
 """Faults about external systems, on their way to the relay: it carries out those that are open, and says what they did.
 
-The proxy keeps time: it says when such a fault opens and closes. That a fault has acted is told when the relay tells of the call
-or the notification.
+The proxy keeps time: it says when such a fault opens and closes. That a fault has acted is recorded when the relay reports the
+call or the notification.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _DONE = {
     "lose-answer": "was executed, and its answer lost",
     "stall": "was executed and not answered",
 }
-_TOLD = {"lose": "was lost", "delay": "came late", "repeat": "came twice"}
+_NOTIFIED = {"lose": "was lost", "delay": "came late", "repeat": "came twice"}
 
 
 class ExternalFaults:
@@ -45,7 +45,7 @@ class ExternalFaults:
             case Replied(fault=index) if index is not None:
                 self._fire(index, entry.at, f"a call to {entry.system} {_DONE[entry.effect or 'delay']}")
             case Notified(fault=index) if index is not None:
-                self._fire(index, entry.at, f"a notification of {entry.system} {_TOLD[entry.effect or 'delay']}")
+                self._fire(index, entry.at, f"a notification of {entry.system} {_NOTIFIED[entry.effect or 'delay']}")
 
     def _fire(self, index: FaultIndex, at: float, on: str) -> None:
         if index in self._faults and index not in self._fired:
@@ -69,12 +69,12 @@ class ExternalFaults:
         for name, system in self._systems.systems.items():
             mine = [(index, self._faults[index]) for index in sorted(self._open)]
             await system.relayed.install(
-                [told for index, each in mine if each.system in ("", name) and (told := relay_fault(index, each)) is not None]
+                [sent for index, each in mine if each.system in ("", name) and (sent := relay_fault(index, each)) is not None]
             )
 
 
 def relay_fault(index: FaultIndex, fault: ExternalFault) -> CallFault | NotificationFault | None:
-    """What the relay is told of a fault of the plan; None: of this one it need not know."""
+    """What the relay has to know of a fault of the plan; None: nothing."""
     match fault:
         case ExternalCallFault(call_effect=effect):
             return CallFault(

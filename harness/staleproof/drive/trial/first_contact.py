@@ -16,17 +16,17 @@ class FirstContact:
     """What the present life has asked the API server."""
 
     def __init__(self) -> None:
-        self._asked = 0
+        self._requests = 0
         self._refused = ""
 
     def begin_life(self) -> None:
         """Note that a new life begins, which has asked nothing."""
-        self._asked, self._refused = 0, ""
+        self._requests, self._refused = 0, ""
 
     def see(self, entry: Entry) -> None:
         match entry:
             case Asked():
-                self._asked += 1
+                self._requests += 1
             case Answered(code=code) if code >= 400:
                 self._refused = f"; the last that was refused got {code} {entry.reason}".rstrip()
             case Refused(code=code):
@@ -35,7 +35,7 @@ class FirstContact:
     def no_watch(self, *, is_image: bool, obstacle: str = "") -> str:
         """What is known of why it opened no watch. `obstacle`: what may keep it from getting here."""
         what = _IMAGE if is_image else _PROGRAM
-        if not self._asked and not self._refused:
+        if not self._requests and not self._refused:
             return " ".join(filter(None, (f"It has asked for nothing through the proxy: no traffic was seen. {what}", obstacle)))
-        made = "1 request that is no watch" if self._asked == 1 else f"{self._asked} requests that are no watches"
+        made = "1 request that is no watch" if self._requests == 1 else f"{self._requests} requests that are no watches"
         return f"It made {made}{self._refused}."

@@ -1,4 +1,4 @@
-"""A program under test, one life after another: started, ended, revived, and told of when it exits by itself.
+"""A program under test, one life after another: started, ended, revived, and reported when it exits by itself.
 
 Usually that is the controller. A subject with several programs has as many `Lives`, of which the controller's has no name.
 """
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     from staleproof.drive.process.network import Network
 
 _LOG_LINES, _LOG_WIDTH = 40, 300
-"""So much of a log tells of an exit: a panic of Go comes before a page of stack."""
+"""So much of a log is shown for an exit: a panic of Go comes before a page of stack."""
 
 
 class ControllerExited(SetupError):
     """The controller exits before it has come to rest."""
 
-    def __init__(self, told: str, code: int | None) -> None:
-        super().__init__(told)
+    def __init__(self, message: str, code: int | None) -> None:
+        super().__init__(message)
         self.code = code
 
 
@@ -126,7 +126,7 @@ class Lives:
             self._contact.see(entry)
 
     async def ready(self, *, fresh: bool = False, awaits_metrics: bool = True) -> None:
-        """Return once the controller runs, has opened a watch, serves its metrics (unless nobody waits for them) and is idle. One
+        """Return once the controller runs, has opened a watch, serves its metrics (with `awaits_metrics`) and is idle. One
         that has exited is started again, and with `fresh` so is one that has run a trial; if it exits again, a supervisor tries a
         few times more.
 
@@ -208,7 +208,7 @@ class Lives:
 
     @property
     def called(self) -> str:
-        """What people are told that it is."""
+        """What messages call it."""
         return f"{self.name}, a program of the subject (also)," if self.name else "the controller"
 
     async def take_exit(self) -> tuple[str, Exited] | None:
@@ -274,9 +274,9 @@ class Lives:
 
     async def _blame_rights(self, err: SetupError) -> None:
         """UsageError if the controller, which does not start, asked for what it may not do."""
-        if told := await self.refusals.told(self.api):
+        if missing := await self.refusals.missing_rights(self.api):
             raise UsageError(
-                f"the controller does not start as ServiceAccount {self.refusals.account}, which lacks rights: {told}. Has it a "
+                f"the controller does not start as ServiceAccount {self.refusals.account}, which lacks rights: {missing}. Has it a "
                 f"Role with them, and a binding, in the manifests?\n{err}"
             ) from None  # the surroundings are not to blame
 
@@ -322,11 +322,11 @@ class Lives:
             finally:
                 if controller.running:
                     watch.cancel()
-                await asyncio.wait({watch})  # an exit that nobody has told of yet
+                await asyncio.wait({watch})  # an exit that is not reported yet
 
     async def _tell_exit(self, controller: Program, life: int) -> None:
         code = await controller.wait()
-        if self._is_ending:  # it was told to exit
+        if self._is_ending:  # the runner ended it
             return
         at, leases = time.monotonic(), self._leases
         log, every, unrenewed = tuple(self.log_of(controller)), leases.renews_every, leases.unrenewed(at)

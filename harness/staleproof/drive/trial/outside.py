@@ -28,7 +28,7 @@ class Outside:
     def __init__(self, systems: RunningSystems, bus: EventBus, *, child_seconds: float = 0.0) -> None:
         self._systems, self._bus, self._child_seconds = systems, bus, child_seconds
         self._drifted: list[tuple[str, Unrepaired]] = []
-        self._told: dict[str, ExternalState] = {}
+        self._last_states: dict[str, ExternalState] = {}
         self._turned: dict[str, str] = {}
 
     async def do(self, step: Drift | AwaitRepair | TurnSystem, number: int) -> None:
@@ -48,7 +48,7 @@ class Outside:
                 await self._await_repair(seconds)
 
     async def read(self, *, always: bool = True) -> None:
-        """Tell what every system holds that is up and can say so; or only where it has changed."""
+        """Record what every system holds that is up and can say so; or only where it has changed."""
         for name in self._readable:
             await self._objects(name, always=always)
 
@@ -75,12 +75,12 @@ class Outside:
         return self._systems.recording
 
     async def _objects(self, name: str, *, always: bool) -> tuple[ExternalObject, ...]:
-        """What it holds now; told, as well."""
+        """What it holds now, recorded as well."""
         objects = await self._systems[name].relayed.read_state()
         state = self._recording.owners.state(name, objects, at=time.monotonic())
-        before = self._told.get(name)
+        before = self._last_states.get(name)
         if always or before is None or before.objects != state.objects:
-            self._told[name] = state
+            self._last_states[name] = state
             self._bus.take(state)
         return objects
 
@@ -133,12 +133,12 @@ class Outside:
     async def _mine(self, step: Drift) -> list[Held]:
         """What belongs to the trial of this kind, by name."""
         await self._objects(step.system, always=False)
-        placed = self._bus.scope.place(self._told[step.system])
+        placed = self._bus.scope.place(self._last_states[step.system])
         objects = placed.objects if isinstance(placed, ExternalState) else ()
         return [each for each in objects if each.kind == step.kind and each.namespace == self._bus.scope.namespace]
 
     async def _await_repair(self, seconds: float) -> None:
-        """Ask for nothing meanwhile, and tell each change."""
+        """Ask for nothing meanwhile, and record each change."""
         end = time.monotonic() + seconds
         while self._drifted and time.monotonic() < end:
             for name in dict.fromkeys(system for system, _ in self._drifted):

@@ -1,4 +1,4 @@
-"""Where a trial is, and what its objects are called there: a namespace that nobody had before, and names for what is not in it.
+"""Where a trial is, and what its objects are called there: a namespace that no trial had before, and names for what is not in it.
 
 Primaries are not in it if they have no namespace, or if their controller looks into another one only. Trials have that in turn.
 """

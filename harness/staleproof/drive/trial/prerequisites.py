@@ -114,7 +114,7 @@ async def furnish(environment: Environment, before: Sequence[Manifest], there: P
 
 
 def without(live: Mapping[Key, JSON], given: Given) -> dict[Key, JSON]:
-    """What there is, without what was given and nobody has changed since."""
+    """What there is, without what was given and has not changed since."""
     return {key: obj for key, obj in live.items() if given.get(key) != obj["metadata"]["resourceVersion"]}
 
 
@@ -152,8 +152,8 @@ async def _apply(environment: Environment, kind: ResourceType, namespace: str, m
         if at is not None and namespace:
             environment.bus.activity.expect(kind.name, at, time.monotonic())
 
-    told = f"the prerequisite {name_of(manifest)}"
+    label = f"the prerequisite {name_of(manifest)}"
     try:
-        await once_served(applied, environment.bus, told)
+        await once_served(applied, environment.bus, label)
     except ApiError as err:
-        raise UsageError(f"the API server rejected {told}: {err.message}") from err
+        raise UsageError(f"the API server rejected {label}: {err.message}") from err

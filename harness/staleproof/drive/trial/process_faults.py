@@ -52,7 +52,7 @@ class ProcessFaults:
 
     @property
     def is_looping(self) -> bool:
-        """Whether a program is down because it exits again and again: nobody waits for a crash loop."""
+        """Whether a program is down because it exits again and again: nothing waits for a crash loop."""
         return any(each.is_looping for each in self._each)
 
     async def settled(self) -> bool:
@@ -75,7 +75,7 @@ class _OfProgram:
         self._lives, self._bus, self._faults = lives, bus, faults
         self.exits = 0
         """How often the controller exited by itself."""
-        self._asked: asyncio.Queue[FaultOpened | FaultClosed | FaultFired | Exited] = asyncio.Queue()
+        self._queue: asyncio.Queue[FaultOpened | FaultClosed | FaultFired | Exited] = asyncio.Queue()
         self._keep_down: set[FaultIndex] = set()
         self._fired: set[FaultIndex] = set()
         self._due = 0
@@ -98,12 +98,12 @@ class _OfProgram:
             self._ask(entry)
 
     def _is_own(self, entry: FaultOpened | FaultClosed | FaultFired) -> bool:
-        """Whether it tells of what was done here."""
+        """Whether it reports what was done here."""
         return isinstance(entry, FaultFired) and entry.fault in self._fired
 
     def _ask(self, entry: FaultOpened | FaultClosed | FaultFired | Exited) -> None:
         self._due += 1
-        self._asked.put_nowait(entry)
+        self._queue.put_nowait(entry)
 
     @property
     def is_busy(self) -> bool:
@@ -113,7 +113,7 @@ class _OfProgram:
     async def follow(self) -> None:
         """Do what is asked for, for ever."""
         while True:
-            entry = await self._asked.get()
+            entry = await self._queue.get()
             try:
                 if isinstance(entry, Exited):
                     await self._supervise(entry)
@@ -121,18 +121,18 @@ class _OfProgram:
                     await self._do(entry, self._faults[entry.fault])
             finally:
                 self._due -= 1
-                self._asked.task_done()
+                self._queue.task_done()
 
     @property
     def is_looping(self) -> bool:
-        """Whether it is down because it exits again and again: nobody waits for a crash loop."""
+        """Whether it is down because it exits again and again: nothing waits for a crash loop."""
         return self.is_busy and self.exits > MOST_EXITS
 
     async def settled(self) -> bool:
         """Return once everything that was asked for is done, crash loops aside; whether there was anything."""
         had = self._due > 0
         if not self.is_looping:
-            await self._asked.join()
+            await self._queue.join()
         return had
 
     def missed(self) -> list[FaultMissed]:
@@ -142,7 +142,7 @@ class _OfProgram:
         return [FaultMissed(at=now, fault=i, why=_missed(self._faults[i])) for i in late]
 
     def _is_mine(self, fault: AnyFault) -> bool:
-        """Whether it is the runner's and is told of here: what all programs meet, the controller's lives tell of."""
+        """Whether it is the runner's and is reported here: the controller's lives report what all programs meet."""
         return fault.executed_by == "runner" and fault.program == self._lives.name
 
     async def give_way(self) -> None:

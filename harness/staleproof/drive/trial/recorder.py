@@ -33,8 +33,8 @@ class Recorder:
         the trial's in the end."""
         moved = msgspec.structs.replace(entry, at=round(max(0.0, entry.at - self.began), 6))
         self._entries.append(moved)
-        if (told := self._scope.told(moved)) is not None:
-            self._file.write(encode_line(told))
+        if (recorded := self._scope.told(moved)) is not None:
+            self._file.write(encode_line(recorded))
 
     def places(self) -> set[tuple[str, str]]:
         """The resources of which something of the trial's was changed, or asked to be changed, each with the namespace."""

@@ -1,4 +1,4 @@
-"""What the controller asks for and may not do, as its ServiceAccount: counted over all of its lives, and told at the end of a run.
+"""What the controller asks for and may not do, as its ServiceAccount: counted over all of its lives, reported at the end of a run.
 
 A 403 has other reasons, too (a namespace that ends, a quota, a webhook), so the API server is asked whether it was its rights.
 """
@@ -39,12 +39,12 @@ class _Act:
 class Refusals:
     """Of one ServiceAccount (`namespace/name`); empty: there are none.
 
-    `counts`: how often it asked for each thing that it may not do, as of the last time that it was `told`.
+    `counts`: how often it asked for each thing that it may not do, as of the last call of `missing_rights`.
     """
 
     account: str
     counts: Counter[str] = field(default_factory=Counter)
-    _asked: dict[RequestId, _Act] = field(default_factory=dict)
+    _pending: dict[RequestId, _Act] = field(default_factory=dict)
     _unsorted: Counter[_Act] = field(default_factory=Counter)
 
     def see(self, entry: Entry) -> None:
@@ -53,17 +53,17 @@ class Refusals:
             return
         match entry:
             case Asked():
-                self._asked[entry.request] = _Act(entry.verb, entry.resource, entry.subresource, entry.namespace, entry.name)
+                self._pending[entry.request] = _Act(entry.verb, entry.resource, entry.subresource, entry.namespace, entry.name)
             case Listed():
-                self._asked.pop(entry.request, None)
+                self._pending.pop(entry.request, None)
             case Answered():
-                act = self._asked.pop(entry.request, None)
+                act = self._pending.pop(entry.request, None)
                 if act is not None and entry.code == _FORBIDDEN and entry.fault is None:
                     self._unsorted[act] += 1
             case Refused(code=code, fault=None) if code == _FORBIDDEN:
                 self._unsorted[_Act("watch", entry.resource, "", entry.namespace)] += 1
 
-    async def told(self, api: Api) -> str:
+    async def missing_rights(self, api: Api) -> str:
         """What it asked for and may not do, in words; empty when there is nothing. Counts what was refused since the last time, if
         the ServiceAccount has no right to it."""
         while self._unsorted:

@@ -55,7 +55,7 @@ _MOST_DOUBTS = 20
 """How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
 
 Live = Mapping[Key, JSON]
-"""What there is of a trial, as its history tells of it, but for what was given and is as it was."""
+"""What there is of a trial, as its history shows it, but for what was given and is as it was."""
 Converged = Callable[[Live], str]
 """Says what is missing from the state that the references came to; empty when nothing is."""
 Reached = Callable[[int, Live, Collection[WriteKind]], bool]
@@ -89,9 +89,9 @@ class TrialSpec:
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
             that has not converged at the deadline gets them, up to `AT_MOST_NEEDED_SECONDS`.
         patience: how much longer what is missing is waited for; None: no longer.
-        probe: how to see whether the controller still works, where the trial leaves that open; None: nobody looks.
+        probe: how to see whether the controller still works, where the trial leaves that open; None: no probe.
         lasts: the seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
-        healed_by: takes what heals the controller when the trial is over (`nudges.what_heals`); None: nobody tries.
+        healed_by: takes what heals the controller when the trial is over (`nudges.what_heals`); None: nothing is tried.
     """
 
     plan: Plan
@@ -293,7 +293,7 @@ class _Run:
         await self._process_faults.settled()
 
     async def _look(self) -> None:
-        """Read what is not told: the controller's metrics, and what external systems hold."""
+        """Read what no entry reports: the controller's metrics, and what external systems hold."""
         await self._readings.take()
         await self._outside.read()
 
@@ -343,11 +343,11 @@ class _Run:
         return departure_seconds(self._spec.plan, number, has_begun=has_begun, is_known_to_stay=is_known)
 
     def _did_not_do(self, why: str) -> None:
-        """A step could not be done, and nobody is to blame for its plan: the trial proves nothing."""
+        """A step could not be done, and its plan is not to blame: the trial proves nothing."""
         self._bus.take(Broke(at=time.monotonic(), where=WORKLOAD, why=why))
 
     async def _until_over(self, number: int) -> bool:
-        """Nobody is idle between two lives: a controller that was killed in a step still has to finish it; but a crash loop is not
+        """No controller is idle between two lives: one that was killed in a step still has to finish it; but a crash loop is not
         waited for. Nor is one idle whose own metrics say that it has work, unless they say so all the time."""
         doubts = 0
         while True:
@@ -389,7 +389,7 @@ class _Run:
         return over
 
     def _reached(self, number: int) -> Reached | None:
-        """When this step is over without a further wait; None: nobody can tell."""
+        """When this step is over without a further wait; None: it cannot be known."""
         return self._spec.reached if number <= self._spec.reached_until else None
 
     @property
@@ -508,7 +508,7 @@ class _Run:
     async def _sweep(self) -> None:
         """Do what the pod garbage collector does in a cluster: finish deletions that were broken off between their two steps.
 
-        The API server marks an object and then removes it; when the client is gone in between, nobody removes it.
+        The API server marks an object and then removes it; when the client is gone in between, nothing removes it.
         """
         mine = self._bus.scope.mine(self._environment.truth.objects)
         for (resource, namespace, name), obj in sorted(mine.items(), key=lambda each: each[0]):

@@ -71,7 +71,7 @@ class Refused(UsageError):
 
 
 _ADVICE = (
-    "Is it the controller's own webhook, and does it serve it? If nobody is to serve it, take its configuration, or "
+    "Is it the controller's own webhook, and does it serve it? If nothing is to serve it, take its configuration, or "
     "spec.conversion of the CustomResourceDefinition, out of the manifests."
 )
 
@@ -83,14 +83,14 @@ _CERTIFICATE_ADVICE = (
 
 
 class Unserved(SetupError):
-    """The API server cannot take a step, because nobody answers at a webhook: most often the controller's own."""
+    """The API server cannot take a step, because nothing answers at a webhook: most often the controller's own."""
 
 
 async def once_served(
-    call: Callable[[], Awaitable[object]], bus: EventBus, told: str, on_unserved: Callable[[], Awaitable[None]] | None = None
+    call: Callable[[], Awaitable[object]], bus: EventBus, label: str, on_unserved: Callable[[], Awaitable[None]] | None = None
 ) -> None:
     """Make a call, again until the webhooks that the API server asks are served: a controller that was just started may serve its
-    own. `told` is what is asked for, in words; `on_unserved` is done each time before it is asked for again.
+    own. `label` names the call in messages; `on_unserved` is called before each further attempt.
 
     Raises:
         Unserved: a webhook does not answer, for longer than the start of a program takes.
@@ -106,7 +106,7 @@ async def once_served(
                 raise
             if time.monotonic() >= end:
                 advice = _ADVICE if _WRONG_CERTIFICATE not in err.message else _CERTIFICATE_ADVICE
-                raise Unserved(f"{told}: the API server answered {err}, for {WEBHOOK_SECONDS:g} s. {advice}") from err
+                raise Unserved(f"{label}: the API server answered {err}, for {WEBHOOK_SECONDS:g} s. {advice}") from err
         if on_unserved is not None:
             await on_unserved()
         await bus.until(lambda now: False, limit_seconds=WEBHOOK_RETRY_SECONDS)
@@ -122,7 +122,7 @@ class Workload:
         on_unserved: what is done when a webhook does not answer; empty: nothing.
         child_seconds: how long a child is waited for that a step is about.
         departure_seconds: how long a predecessor may take to go, by the number of the step that makes another in its place; 0:
-            nobody waits.
+            no wait.
     """
 
     api: Api
@@ -161,12 +161,12 @@ class Workload:
                 raise Vanished(str(err)) from err
             except UsageError as err:
                 raise Refused(f"step {number} ({describe(step)}): {err}", number) from err
-        told = f"step {number} ({describe(step)})"
+        label = f"step {number} ({describe(step)})"
         done = self._as_done(step, number)
         try:
-            await once_served(lambda: self._do(done, number), self.bus, told, self.on_unserved)
+            await once_served(lambda: self._do(done, number), self.bus, label, self.on_unserved)
         except ApiError as err:
-            words = f"{told}: the API server answered {err}"
+            words = f"{label}: the API server answered {err}"
             raise (Vanished(words) if err.code == _NOT_FOUND else Refused(words, number)) from err
 
     async def _do(self, step: Step, number: int) -> None:
@@ -217,8 +217,8 @@ class Workload:
         uid = there["metadata"]["uid"]
         if not await self.bus.until(lambda now: self._uid(key) != uid, limit_seconds=limit_seconds):
             held = ", ".join(self.truth.objects.get(key, {}).get("metadata", {}).get("finalizers") or ())
-            told = f"step {number} ({describe(step)}): its predecessor was deleted and is still there after {limit_seconds:g} s"
-            raise StillThere(told + (f", kept by the finalizer {held}" if held else ""), limit_seconds)
+            message = f"step {number} ({describe(step)}): its predecessor was deleted and is still there after {limit_seconds:g} s"
+            raise StillThere(message + (f", kept by the finalizer {held}" if held else ""), limit_seconds)
 
     async def _now(self, kind: ResourceType, namespace: str, name: str) -> JSON | None:
         """The object as the API server has it; None if it is gone."""
@@ -269,9 +269,9 @@ class Workload:
         kind, namespace, name = await resource_type(child, self.api), _where(child), child["metadata"]["name"]
         match step:
             case Recreate(foreign=foreign):
-                whole = await self._whole(kind, child)
-                again = _again(whole, owner=await self._stranger(kind, namespace)) if foreign else _again(whole)
-                await self._recreate(kind, whole, again)
+                live = await self._live(kind, child)
+                again = _again(live, owner=await self._stranger(kind, namespace)) if foreign else _again(live)
+                await self._recreate(kind, live, again)
             case Remove():
                 await self.api.delete(kind, namespace, name, now=True)
             case Edit(patch=patch):
@@ -279,12 +279,12 @@ class Workload:
             case Heartbeat():
                 await self._touch(kind, namespace, name, number)
 
-    async def _whole(self, kind: ResourceType, child: JSON) -> JSON:
+    async def _live(self, kind: ResourceType, child: JSON) -> JSON:
         """The child as the API server has it: a Secret is known here without its payload."""
-        whole = await self._now(kind, _where(child), child["metadata"]["name"])
-        if whole is None:
+        live = await self._now(kind, _where(child), child["metadata"]["name"])
+        if live is None:
             raise Vanished(f"{name_of(child)} is gone")
-        return whole
+        return live
 
     async def _stranger(self, child: ResourceType, namespace: str) -> JSON:
         """An object without an owner, that no controller works on; where it may be the child's owner."""
@@ -347,20 +347,20 @@ def _again(obj: JSON, *, owner: JSON | None = None) -> JSON:
     if owner is not None:
         known = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "controller": True}
         metadata["ownerReferences"] = [{**known, "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}]
-    return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata} | _asked_of_job(obj)
+    return {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata} | _job_spec(obj)
 
 
-def _asked_of_job(obj: JSON) -> JSON:
-    """The spec of a Job without the selector, and the labels for it, that the API server makes for each Job anew and takes from
-    nobody; nothing for anything else."""
+def _job_spec(obj: JSON) -> JSON:
+    """The spec of a Job without the selector, and the labels for it, that the API server makes for each Job anew and accepts from
+    no client; nothing for anything else."""
     spec = obj.get("spec") or {}
     if obj.get("kind") != "Job" or spec.get("manualSelector"):
         return {}
     template = spec["template"]
     metadata = template.get("metadata") or {}
     labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key not in _OF_A_JOB}
-    asked = {key: value for key, value in spec.items() if key != "selector"}
-    return {"spec": {**asked, "template": {**template, "metadata": {**metadata, "labels": labels}}}}
+    kept = {key: value for key, value in spec.items() if key != "selector"}
+    return {"spec": {**kept, "template": {**template, "metadata": {**metadata, "labels": labels}}}}
 
 
 def primaries_of(plan: Plan) -> list[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from staleproof.core.plan.plan import Subject, WebhookServer
-from staleproof.drive.subject.webhooks import Calls, Webhooks, calls_in, told_calls, webhooks_in
+from staleproof.drive.subject.webhooks import Calls, Webhooks, calls_in, calls_text, webhooks_in
 
 from ..handshake import handshake
 
@@ -124,5 +124,5 @@ def test_what_the_api_server_counts_is_reported() -> None:
     )
     found = calls_in(metrics)
     assert found == {"a.example.com": Calls(5, 2), "b.example.com": Calls(1, 0, 1), "conversion": Calls(6, 0, 2)}
-    assert told_calls(found) == "a.example.com 5 (2 rejected), b.example.com 1, conversion 6"
-    assert told_calls(calls_in("other_total 7\n")) == ""
+    assert calls_text(found) == "a.example.com 5 (2 rejected), b.example.com 1, conversion 6"
+    assert calls_text(calls_in("other_total 7\n")) == ""

@@ -137,7 +137,7 @@ async def _remove_but(before: set[_Key], api: Api) -> None:
         if not left:
             return
         for kind, (_, namespace, name), obj in sorted(left, key=lambda each: _order(each[0])):
-            with suppress(ApiError):  # it has gone meanwhile; or else the next round tells
+            with suppress(ApiError):  # it has gone meanwhile; or else the next round shows it
                 await _remove(kind, namespace, name, obj, api)
         if round_:
             await asyncio.sleep(POLL_SECONDS)
@@ -162,8 +162,8 @@ async def _remove(kind: ResourceType, namespace: str, name: str, obj: JSON, api:
     if "deletionTimestamp" not in metadata:
         await api.delete(kind, namespace, name, now=True)
     if kind.name == NAMESPACES.name:  # there is no namespace controller
-        whole = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "spec": {"finalizers": []}}
-        await api.call("PUT", f"{kind.path('', name)}/finalize", whole)
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "spec": {"finalizers": []}}
+        await api.call("PUT", f"{kind.path('', name)}/finalize", body)
 
 
 async def _all(api: Api) -> list[tuple[ResourceType, _Key, JSON]]:

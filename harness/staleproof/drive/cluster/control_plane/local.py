@@ -28,7 +28,7 @@ from .credentials import Credentials, make_credentials
 from .plane import RUNNER, USERS, ControlPlane
 
 TRIES = 5
-# All but the priority classes of the system, which it looks for in a loop of half a second, and for which nobody here waits.
+# All but the priority classes of the system, which it looks for in a loop of half a second, and for which nothing here waits.
 _READY = "/readyz?exclude=poststarthook/scheduling/bootstrap-system-priority-classes"
 # Fewer collections: a fifth less work, also while it starts. The limit keeps its memory where it is without this.
 _APISERVER_MEMORY = {"GOGC": "400", "GOMEMLIMIT": "512MiB"}
@@ -123,16 +123,16 @@ async def on_free_ports(
 ) -> tuple[tuple[Program, int], ...]:
     """Start servers side by side, each on its port, and wait until they are ready; the programs with their ports.
 
-    `servers` gives them in the order in which they need one another. If a port was taken meanwhile, it is asked for others, and all
-    start again. `on_ready` is told how many are ready. SetupError when one does not start; then none is left running.
+    `servers` gives them in the order in which they need one another. If a port was taken meanwhile, it is called again, and all
+    start again. `on_ready` gets the number of those that are ready. SetupError when one does not start; then none is left running.
     """
     for attempt in range(1, TRIES + 1):
         started: list[tuple[Program, int]] = []
         try:
-            for server, port in (asked := servers()):
+            for server, port in (pairs := servers()):
                 started.append((await launch(server, port), port))
                 stack.push_async_callback(started[-1][0].stop, grace_seconds=server.grace_seconds)
-            for number, ((server, port), (program, _)) in enumerate(zip(asked, started, strict=True), 1):
+            for number, ((server, port), (program, _)) in enumerate(zip(pairs, started, strict=True), 1):
                 await program.ready(partial(server.ready, port), limit_seconds=READY_SECONDS)
                 on_ready(number)
         except SetupError:
@@ -157,7 +157,7 @@ def _etcd(program: Path, data: Path, logs: Path, session: aiohttp.ClientSession)
             f"--data-dir={data}",
             f"--listen-client-urls={address}",
             f"--advertise-client-urls={address}",
-            "--listen-peer-urls=http://127.0.0.1:0",  # a cluster of one: nobody ever asks
+            "--listen-peer-urls=http://127.0.0.1:0",  # a cluster of one: no peer ever connects
             "--unsafe-no-fsync",
             "--log-level=error",
             "--watch-progress-notify-interval=5s",

@@ -80,30 +80,30 @@ def _because(each: Surplus, how: str) -> str:
 
 def _hidden_creates(trial: Trial, create: Surplus) -> Ignorance | None:
     deed = create.deed
-    unseen = create.explained_by(own_creates(trial).behind(deed.child, before=deed.asked))
+    unseen = create.explained_by(own_creates(trial).behind(deed.child, before=deed.request_index))
     if not unseen:
         return None
     though = f"though it had not been shown its own creates {span([other.create_revision for other in unseen])}"
     answered = [other.creator.answer_index for other in unseen if other.creator]
-    return Ignorance("", though, context(trial, answered, deed.asked, deed.at))
+    return Ignorance("", though, context(trial, answered, deed.request_index, deed.at))
 
 
 def _hidden_deletes(trial: Trial, delete: Surplus) -> Ignorance | None:
     """Not if what another user deleted unseen would do: then it would have been too many all the same."""
     deed = delete.deed
-    unseen = delete.explained_by(own_deletes(trial).behind(deed.child, before=deed.asked), ever=True)
-    if not unseen or delete.explained_by(taken_unseen(trial, deed.role, before=deed.asked), ever=True):
+    unseen = delete.explained_by(own_deletes(trial).behind(deed.child, before=deed.request_index), ever=True)
+    if not unseen or delete.explained_by(taken_unseen(trial, deed.role, before=deed.request_index), ever=True):
         return None
     though = f"though it had not been shown its own deletes of {listing([other.name for other in unseen])}"
     answered = [other.deleter.answer_index for other in unseen if other.deleter]
-    return Ignorance("", though, context(trial, answered, deed.asked, deed.at))
+    return Ignorance("", though, context(trial, answered, deed.request_index, deed.at))
 
 
 # --- first list
 
 
 def _unlisted_children(trial: Trial, create: Surplus) -> Ignorance | None:
-    asked, resource = create.deed.asked, create.deed.child.resource
+    asked, resource = create.deed.request_index, create.deed.child.resource
     unseen = [other for other in unseen_children(trial, at=asked) if other.role == create.deed.role]
     if not view(trial, asked).awaits_first_list(resource) or not create.explained_by(unseen):
         return None
@@ -112,7 +112,7 @@ def _unlisted_children(trial: Trial, create: Surplus) -> Ignorance | None:
 
 
 def _unlisted_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    asked, primary = delete.deed.asked, primary_of(trial, delete.deed.child.uid)
+    asked, primary = delete.deed.request_index, primary_of(trial, delete.deed.child.uid)
     if primary is None or primary.is_gone(before=asked) or primary_view(trial).known(primary.uid, before=asked):
         return None
     if not view(trial, asked).awaits_first_list(primary.resource):
@@ -126,7 +126,7 @@ def _unlisted_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
 
 
 def _older_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    primaries, asked = primary_view(trial), delete.deed.asked
+    primaries, asked = primary_view(trial), delete.deed.request_index
     primary = primary_of(trial, delete.deed.child.uid)
     newer = [child for child in primaries.ahead(before=asked) if primary_of(trial, child.uid) is primary]
     if primary is None or not newer:
@@ -141,7 +141,7 @@ def _older_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
 
 def _repeated(trial: Trial, create: Surplus) -> Ignorance | None:
     """Not what unseen writes of the same life explain: that is hidden. Nor a moment's excess among children that it knew."""
-    asked, child = create.deed.asked, create.deed.child
+    asked, child = create.deed.request_index, create.deed.child
     earlier = [o for o in own_children(trial, before=asked) if o.role == child.role and is_inherited(trial, o, at=asked)]
     unseen = [other for other in earlier if not view(trial, asked).of(other.uid).is_known]
     behind = (other.creator for other in own_creates(trial).behind(child, before=asked))
@@ -163,7 +163,7 @@ def _stays(trial: Trial, child: Incarnation) -> bool:
 
 def _undone(trial: Trial, delete: Surplus) -> Ignorance | None:
     """Not what any reference did later: what takes longer under a fault reaches the controller's own timers in an earlier step."""
-    asked, child = delete.deed.asked, delete.deed.child
+    asked, child = delete.deed.request_index, delete.deed.child
     usual = max(in_calm(trial, lambda run: done_in_all(run, "delete", child.role)), default=0)
     behind = (other.deleter for other in own_deletes(trial).behind(child, before=asked))
     if _is_of_this_life(trial, behind, asked) or done_in_all(trial, "delete", child.role) <= usual:
@@ -183,7 +183,7 @@ def _is_of_this_life(trial: Trial, behind: Iterable[Request | None], asked: int)
 
 
 def _unheard(trial: Trial, surplus: Surplus) -> Ignorance | None:
-    deed, child, asked = surplus.deed, surplus.deed.child, surplus.deed.asked
+    deed, child, asked = surplus.deed, surplus.deed.child, surplus.deed.request_index
     others = {at: other for at, other in unheard_writes(trial, deed.verb, before=asked).items() if other is not child}
     if deed.verb == "create":
         lost = {at: other for at, other in others.items() if other.role == child.role}
@@ -201,7 +201,7 @@ def _unheard(trial: Trial, surplus: Surplus) -> Ignorance | None:
 
 
 def _recreated_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    asked = delete.deed.asked
+    asked = delete.deed.request_index
     for one in recreations(trial):
         if one.after.uid == delete.deed.child.owner_uid and one.was_late(before=asked) and not one.after.is_gone(before=asked):
             name, known = short_name(one.after.first.entry), view(trial, asked).of(one.after.uid).is_known

@@ -7,7 +7,7 @@ from staleproof.checks.but_for import in_alike, unheard_of
 from staleproof.checks.deeds.claims import (
     READY,
     StatusClaim,
-    asked_on_others,
+    acted_on_other_objects,
     children_when_ready,
     first_ready,
     observed_claims,
@@ -86,9 +86,9 @@ def _is_tempted(trial: Trial) -> bool:
     fired = trial.first(FaultFired)
     moments = trial.positions(StepEnded, Released)
     return fired is not None and any(
-        fired < moment <= claim.asked and _is_behind(trial, claim.of, moment)
+        fired < moment <= claim.request_index and _is_behind(trial, claim.of, moment)
         for claim in observed_claims(trial)
-        for moment in (*moments, claim.asked)
+        for moment in (*moments, claim.request_index)
     )
 
 
@@ -141,11 +141,11 @@ def honest_ready(trial: Trial) -> Iterator[Said]:
 
 
 def _too_soon(trial: Trial, claim: StatusClaim) -> Iterator[Finding]:
-    of, brought, asked = claim.of, claim.of.reaching(claim.generation), claim.asked
+    of, brought, asked = claim.of, claim.of.reaching(claim.generation), claim.request_index
     if of.resource not in trial.primaries or brought is None:
         return
     step = max((step.began for step in trial.steps if step.began < brought.index), default=-1)
-    if asked_on_others(trial, of, after=step, before=asked):
+    if acted_on_other_objects(trial, of, after=step, before=asked):
         return
     withheld = view(trial, asked).withheld()
     until = max(claim.commit.index, claim.request.answer_index or asked)
@@ -170,7 +170,7 @@ def _is_hidden(trial: Trial, of: Incarnation, about: str, generation: int) -> bo
     brought = of.reaching(generation)
     assert brought is not None
     said = first_ready(trial, of, about, generation)
-    withheld = withheld_between(trial, brought.index, said.asked if said else len(trial.entries))
+    withheld = withheld_between(trial, brought.index, said.request_index if said else len(trial.entries))
     fewest, made = _fewest_when_ready(trial, of, about, generation), object_history(trial)
     short = [role for role in fewest if made.live_at(role, brought.index) < fewest[role]]
     return any(withheld & {role.resource, of.resource} for role in short)

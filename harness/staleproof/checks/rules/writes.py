@@ -46,7 +46,7 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
     """
     first: dict[int, Revert] = {}
     for back in unheard_of(trial, own_reverts, lambda back: back.field, usual=reverts):
-        first.setdefault(back.asked, back)
+        first.setdefault(back.request_index, back)
     for _, back in sorted(first.items()):
         yield from _set_back(trial, back)
     if not _was_tempted(trial):
@@ -54,7 +54,7 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
 
 
 def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:
-    shown, asked, uid, committed = primary_view(trial), back.asked, back.child.uid, back.content.commit.index
+    shown, asked, uid, committed = primary_view(trial), back.request_index, back.child.uid, back.content.commit.index
     written = shown.wrote_on(uid, back.overwritten.commit.entry.revision, before=asked)
     name = full_name(back.child.first.entry)
     newer, older = told_apart(back.overwritten.value(back.path), back.value)
@@ -71,7 +71,7 @@ def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:
 
 def _overwritten(trial: Trial, back: Revert, returned: str) -> Iterator[Finding]:
     """The primary's own content: a user had changed it, unseen."""
-    asked, change = back.asked, back.overwritten.commit
+    asked, change = back.request_index, back.overwritten.commit
     known = primary_view(trial).known(back.child.uid, before=asked)
     if 0 < known < change.entry.revision and change.index < asked:
         though = f"though it had been shown it only up to resourceVersion {known}, and {change.entry.revision} had changed that"

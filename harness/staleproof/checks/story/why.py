@@ -71,7 +71,7 @@ def _in_words(said: Said) -> str:
 
 
 def _deed(surplus: Surplus, trial: Trial) -> Iterator[str]:
-    deed, asked = surplus.deed, surplus.deed.asked
+    deed, asked = surplus.deed, surplus.deed.request_index
     did, own = f"created {deed.name}, {deed.nth}; {surplus.words}", own_creates(trial)
     if deed.verb == "delete":
         did, own = f"deleted {deed.name}: {surplus.words}", own_deletes(trial)

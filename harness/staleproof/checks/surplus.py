@@ -83,7 +83,7 @@ class Surplus:
 
 @fact
 def surplus(trial: Trial) -> Sequence[Surplus]:
-    """Creates and deletes, in the order asked; none where there is nothing to compare with. A deletecollection names no object: it
+    """Creates and deletes, in the order of the requests; none where there is nothing to compare with. A deletecollection names no object: it
     counts and is not judged."""
     if not is_compared(trial):
         return ()
@@ -117,7 +117,7 @@ def _trough(trial: Trial, role: Role) -> int:
 
 class Usual(NamedTuple):
     """What there was of a role by the end of a step: the `most` live objects until then, how many were left (`kept`; 0 where that
-    cannot be told), and how many the controller had created and deleted. Of all references the most, but the fewest kept."""
+    is not known), and how many the controller had created and deleted. Of all references the most, but the fewest kept."""
 
     most: int
     kept: int

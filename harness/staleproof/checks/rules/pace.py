@@ -180,7 +180,7 @@ def settles(trial: Trial) -> Iterator[Said]:
     yield from _goes_round(trial)
     if is_restless(trial):
         what = "after it had settled and nothing had changed"
-        yield found.told(found.changing, trial, what=what, though="though nothing had changed")
+        yield found.finding(found.changing, trial, what=what, though="though nothing had changed")
     elif found.changing:
         yield NotExercised("it changed something when it looked again and then no more: it may have been told news from outside")
     else:
@@ -423,7 +423,7 @@ def quiet_at_rest(trial: Trial) -> Iterator[Said]:
     found = rest(trial)
     if found.void:
         what = "after it had settled changed nothing"
-        yield found.told(found.void, trial, what=what, though="though everything was as it should be")
+        yield found.finding(found.void, trial, what=what, though="though everything was as it should be")
     else:
         yield from found.doubt
 

@@ -15,7 +15,7 @@ from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.primary_view import acted_on_more, primary_view
 from staleproof.checks.facts.witnesses import context
-from staleproof.checks.facts.wording import full_name, short_name, span, told_apart
+from staleproof.checks.facts.wording import full_name, short_name, span, contrasted
 from staleproof.checks.requirement import HIDDEN, LATE, RESTARTS, SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
@@ -57,7 +57,7 @@ def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:
     shown, asked, uid, committed = primary_view(trial), back.request_index, back.child.uid, back.content.commit.index
     written = shown.wrote_on(uid, back.overwritten.commit.entry.revision, before=asked)
     name = full_name(back.child.first.entry)
-    newer, older = told_apart(back.overwritten.value(back.path), back.value)
+    newer, older = contrasted(back.overwritten.value(back.path), back.value)
     returned = f"the controller set {back.path} of {name} back from {newer} to {older}"
     if written is None and back.child.resource in trial.primaries:
         yield from _overwritten(trial, back, returned)

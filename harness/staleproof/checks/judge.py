@@ -226,7 +226,9 @@ def _but_for(
     if len(ends) >= ABLATIONS and all(ends):
         return finding
     if len(ends) >= ABLATIONS and not any(ends):
-        return NotExercised(f"it did not converge ({certain}), and with {other_faults} alone it did not, either, in {len(ends)} runs")
+        return NotExercised(
+            f"it did not converge ({certain}), and with {other_faults} alone it did not, either, in {len(ends)} runs"
+        )
     note = f"; with {other_faults} alone it converged in {sum(ends)} of {plural(len(ends), 'run')}" if ends else ""
     return Inconclusive(
         f"it did not converge ({certain}), but {other_faults} fired, too, and may explain that{note}", tuple(sorted(ours))

@@ -88,7 +88,9 @@ def surplus(trial: Trial) -> Sequence[Surplus]:
     if not is_compared(trial):
         return ()
     deeds = (deed for deed in child_deeds(trial) if deed.request.asked.verb != "deletecollection")
-    judged = (deed for deed in deeds if deed.verb == "create" or not is_kept_as_another(trial, deed.child, before=deed.request_index))
+    judged = (
+        deed for deed in deeds if deed.verb == "create" or not is_kept_as_another(trial, deed.child, before=deed.request_index)
+    )
     found = (_beyond(trial, deed) for deed in judged)
     return sorted((each for each in found if each is not None), key=lambda each: each.deed.request_index)
 

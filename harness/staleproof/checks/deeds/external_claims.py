@@ -114,14 +114,18 @@ def observed_too_soon(trial: Trial) -> Iterator[Finding]:
             if late is not None and (tried or trial.at(late.index) - trial.at(reported) < COUNTED_REST_SECONDS):
                 name, generation = full_name(claim.entry), claim.generation
                 because = f"{name} reported generation {generation} {_before(trial, reported, late)} {system} was changed for it"
-                yield Finding(because, tuple(sorted({each.commit.index, reported, claim.index, late.index, late.answer_index or 0})))
+                yield Finding(
+                    because, tuple(sorted({each.commit.index, reported, claim.index, late.index, late.answer_index or 0}))
+                )
 
 
 @fact
 def reports_on_outside(trial: Trial) -> bool:
     """Whether there was anything to report: a thing of a primary that says whether it is ready drifted, and was seen, or a
     generation was reported by a controller that calls about that primary."""
-    reports_readiness = any(says_ready(commit.entry.object) is not None for drift in drifts(trial) for commit in drift.of.commits if commit.by)
+    reports_readiness = any(
+        says_ready(commit.entry.object) is not None for drift in drifts(trial) for commit in drift.of.commits if commit.by
+    )
     called = {call.of for call in external_calls(trial)}
     claims = (
         _claim(trial, each.commit, each.of, each.shown) for each in reactions(trial) if (each.of.resource, each.of.name) in called
@@ -168,7 +172,7 @@ def _shows(call: Call, drift: Drift) -> bool:
 
 def _calls(trial: Trial, of: Incarnation, system: str) -> Sequence[Call]:
     """Those about a primary, or about nothing that is known."""
-    return [call for call in external_calls(trial) if call.asked.system == system and call.may_be_about(of)]
+    return [call for call in external_calls(trial) if call.entry.system == system and call.may_be_about(of)]
 
 
 def _as_of(of: Incarnation, index: int) -> Manifest:

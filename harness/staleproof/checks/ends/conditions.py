@@ -101,7 +101,9 @@ def _conditions(trial: Trial) -> Mapping[str, Sequence[Sequence[Sequence[Mapping
     for each in object_history(trial).objects.values():
         statuses = [commit.entry.object.get("status") for commit in each.commits]
         lists = [status.get("conditions") for status in statuses if isinstance(status, dict)]
-        found[each.resource].append([[one for one in conditions if isinstance(one, dict)] for conditions in lists if isinstance(conditions, list)])
+        found[each.resource].append(
+            [[one for one in conditions if isinstance(one, dict)] for conditions in lists if isinstance(conditions, list)]
+        )
     return found
 
 

@@ -32,7 +32,7 @@ from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
 from staleproof.checks.facts.roles import Names, Role, named, owner_labels, stem_of
-from staleproof.checks.facts.wording import owner_name, contrasted
+from staleproof.checks.facts.wording import contrasted, owner_name
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
 from staleproof.core.history.change import moved

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from staleproof.checks.facts.wording import (
     call_words,
+    contrasted,
     full_name,
     listing,
     of_owner,
@@ -16,7 +17,6 @@ from staleproof.checks.facts.wording import (
     short_name,
     shortened,
     span,
-    contrasted,
 )
 from staleproof.core.history.entry import Called, CallId, Committed
 from staleproof.core.history.resource_version import Revision

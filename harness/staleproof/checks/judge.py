@@ -1,8 +1,8 @@
 """Every rule judges every history.
 
-A trial under hostile faults, or under what is only documented, is judged, too, but tells about robustness, not about conformance:
-whatever its rules say, it neither passes nor fails a requirement. Findings are kept, with their stories, and reported apart. So a run
-of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
+A trial under hostile faults, or under what is only documented, is judged, too, but it is about robustness, not about conformance:
+whatever its rules say, it neither passes nor fails a requirement. Findings are kept, with their stories, and reported apart. So a
+run of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
 
 Of several programs each is judged by its own view, and the worst of what is found counts for the subject. What they keep outside
 Kubernetes they keep together (`Requirement.across_programs`), whichever of them calls.

@@ -83,7 +83,7 @@ class Surplus:
 
 @fact
 def surplus(trial: Trial) -> Sequence[Surplus]:
-    """Creates and deletes, in the order of the requests; none where there is nothing to compare with. A deletecollection names no object: it
+    """Creates and deletes, in the order sent; none where there is nothing to compare with. A deletecollection names no object: it
     counts and is not judged."""
     if not is_compared(trial):
         return ()

@@ -95,7 +95,8 @@ def _overwritten_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterat
 
 
 def knows_change(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:
-    """Whether this life knew the object as it was then, or later, when it sent the request: by what it was shown, or an own write's answer."""
+    """Whether this life knew the object as it was then, or later, when it sent the request: from what it was shown, or
+    from an own write's answer."""
     return view(trial, request.index).of(of.uid).revision >= change.entry.revision
 
 

@@ -44,8 +44,8 @@ class Number(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What may be counted, the clearest first: of a resource (empty: of any) all, those that are not leaving, or those with this value
-    in a field; or a number that the object has beside its status."""
+    """What may be counted, the clearest first: of a resource (empty: of any) all, those that are not leaving, or those with this
+    value in a field; or a number that the object has beside its status."""
 
     among: _Among
     resource: str = ""

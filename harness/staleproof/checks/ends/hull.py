@@ -271,7 +271,7 @@ def _of_role(run: Trial, role: Role, trial: Trial, *, until: int | None = None) 
 def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:
     """(resource, object) of everything in the trial's namespace, by commit order, before a position; by default at the end.
 
-    Of what the controller has released nothing but the metadata that says so: it has no controller any more and stays as it was then.
+    Of what the controller has released nothing but the metadata that says so: it has no controller any more, and stays as it was.
     """
     last: dict[str, Committed] = {}
     for _, entry in trial.every(Committed, until=until):

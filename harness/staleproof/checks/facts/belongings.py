@@ -3,9 +3,9 @@
 An object belongs to the workload that the workload applies, or that is owned by one that does, at whatever depth and at any time;
 owners that are gone are owners. What any of them mentions by name outside of its status, the controller was asked to manage.
 
-What has no owner may belong to a primary all the same: a claim that a StatefulSet made, a Secret that was labelled. How such objects
-show whose they are is learnt from the references (`Tie`): a label that has the name or the uid of the primary, or of something that
-it owns, as its value; or such a name within their own, as volume claim templates have it (`data-w-0`).
+An object without an owner may belong to a primary all the same: a claim that a StatefulSet made, a Secret that was labelled. How
+such objects show whose they are is learnt from the references (`Tie`): a label that has the name or the uid of the primary, or of
+something that it owns, as its value; or such a name within their own, as volume claim templates have it (`data-w-0`).
 """
 
 from collections.abc import Iterator, Mapping, Set

@@ -1,6 +1,7 @@
 """What a controller itself says is wrong with an object: in conditions of its status, and in Events about it.
 
-They are for people to read, and nothing is judged by them; but a controller that says that something failed may have been kept from its work.
+They are for people to read, and nothing is judged by them; but a controller that says that something failed may have been kept from
+its work.
 """
 
 import re

@@ -109,7 +109,7 @@ def own_children(trial: Trial, *, before: int) -> list[Incarnation]:
 
 
 def unseen_children(trial: Trial, *, at: int) -> list[Incarnation]:
-    """Those that were alive before the entry at a position, and that this life had neither been shown nor learnt of from an answer."""
+    """Those alive before the entry at a position that this life had not been shown by then, and did not know from an answer."""
     return [child for child in own_children(trial, before=at) if not view(trial, at + 1).of(child.uid).is_known]
 
 

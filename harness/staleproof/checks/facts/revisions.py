@@ -59,8 +59,8 @@ def without_past_revisions(objects: Sequence[tuple[str, Manifest]]) -> list[tupl
 
 
 def without_past_claims(objects: Sequence[tuple[str, Manifest]], own: Collection[str]) -> list[tuple[str, Manifest]]:
-    """These objects (resource, object) without the claims that have no owner and that no pod uses; but with those whose uid is among the
-    controller's `own`."""
+    """These objects (resource, object) without the claims that have no owner and that no pod uses; but with those whose uid is
+    among the controller's `own`."""
     if not any(resource == _CLAIMS for resource, _ in objects):
         return [*objects]
     pods = [obj for resource, obj in objects if resource == _PODS]

@@ -1,8 +1,8 @@
 """Does a controller keep more objects than the primary's replica count says, without any fault?
 
 No rule asks this. Many a controller rightly keeps another number (one to lead the rest, one for each two, a history), and what a
-run shows without faults too is no finding. It is reported where fault-free runs contradict each other: the controller kept exactly as
-many objects of a resource as it was asked for, for more than one number, and at other times more.
+run shows without faults too is no finding. It is reported where fault-free runs contradict each other: the controller kept exactly
+as many objects of a resource as it was asked for, for more than one number, and at other times more.
 """
 
 from collections import Counter

@@ -20,8 +20,8 @@ def kinds_between(trial: Trial, since: int, until: int | None) -> frozenset[Writ
 
 
 def stopped_half_way(reference: Trial, other_runs: Sequence[Trial]) -> bool:
-    """Whether some kind of work that all other runs did ceased in this run: not done so often, and not done any more where they still
-    did it. What is done sooner than in these is done as often."""
+    """Whether some kind of work that all other runs did ceased in this run: not done so often, and not done any more where those
+    still did it. What is done sooner than in these is done as often."""
     every = [_last_steps(other) for other in other_runs]
     mine, times = _last_steps(reference), _times(reference)
     for kind in frozenset.intersection(*map(frozenset, every)) if every else ():

@@ -32,8 +32,8 @@ def tolerates_skew(trial: Trial) -> Iterator[Said]:
 
     Put to the test: an event of one resource was late while something of another was shown (children older than their parents, or
     the other way round). A finding is an end that is not the references', after a time that any controller can do with, when
-    nothing was done to it but lags. A write that breaks another rule meanwhile is for that rule, and for that rule only, to report: then
-    this one has nothing to say, neither good nor bad.
+    nothing was done to it but lags. A write that breaks another rule meanwhile is for that rule alone to report: then this one has
+    nothing to say, neither good nor bad.
     """
     if not lags(trial):
         yield NotExercised("nothing of one resource was shown to the controller while another resource was late")

@@ -20,10 +20,10 @@ from staleproof.core.wording import plural
 def no_delete_of_unseen(trial: Trial) -> Iterator[Said]:
     """Not delete an incarnation never shown, nor what belongs to a live primary or owner never shown.
 
-    The uid that was committed as deleted was not among those that this life of the controller had been shown, by an answer or otherwise. "Never shown"
-    is not enough, because a controller may rightly delete by name what it does not watch. So a finding also needs evidence that its
-    view was old: news of the incarnation had been withheld, or the controller had been shown an earlier incarnation of that name
-    and not its end, or a list of the past in which it was not yet.
+    The uid that was committed as deleted was not among those that this life of the controller had been shown, or had learnt from an
+    answer. "Never shown" is not enough, because a controller may rightly delete by name what it does not watch. So a finding also
+    needs evidence that its view was old: news of the incarnation had been withheld, or the controller had been shown an earlier
+    incarnation of that name and not its end, or a list of the past in which it was not yet.
 
     A controller that names the incarnation that it means (a precondition) has learnt of it somehow; one that deletes a collection
     has not to know any. Of the owner or the primary they may have learnt nothing all the same, as a controller that sweeps up what
@@ -45,8 +45,8 @@ def no_delete_of_unseen(trial: Trial) -> Iterator[Said]:
 
 
 def _is_usual(trial: Trial, deed: UnseenDelete, of: Incarnation) -> bool:
-    """Whether a fault-free run did the like though it had been shown that object, or that owner; where that is not known, only what was
-    deleted blindly, and its own owner, count."""
+    """Whether a fault-free run did the like though it had been shown that object, or that owner; where that is not known, only what
+    was deleted blindly, and its own owner, count."""
     child = deed.child
     if reference_trouble(trial):
         return of is not child and not (deed.is_blind and child.owner_uid == of.uid)

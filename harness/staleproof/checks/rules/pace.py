@@ -63,7 +63,7 @@ def notices_lost_children(trial: Trial) -> Iterator[Said]:
     the controller made another one in the end: so it wants one. A finding is that it made none for longer than ten times what its
     reactions take otherwise, and 5 s at least, with nothing that kept it from working (`facts.hindrances`), and did so within that
     time once something else of the primary had come from the API server: a touch, another child, a list or a watch that began anew,
-    a new life. What showed it the deletion does not count.
+    a new life. The event that showed the deletion does not count.
 
     Not exercised: what was not made again, as the controller may be right to leave it; and where something else came in time, which
     may have been needed.

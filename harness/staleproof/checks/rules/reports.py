@@ -321,8 +321,8 @@ def reports_skips(trial: Trial) -> Iterator[Said]:
        something older back, and no list has shown either.
 
     To pass it has to have counted, at least once, while a fault kept it behind. Left out for honesty: skips that were not counted.
-    A controller that waits may do so for other reasons (expectations, say), which no metric counts; then nothing is proven either way.
-    A resource of which no commit is known here is not judged either.
+    A controller that waits may do so for other reasons (expectations, say), which no metric counts; then nothing is proven either
+    way. A resource of which no commit is known here is not judged either.
     """
     if trial.first(Metrics) is None:
         yield NotExercised("the controller's metrics were not read")

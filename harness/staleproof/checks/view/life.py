@@ -118,8 +118,8 @@ class Life:
     """What one life of the controller was shown, folded entry by entry.
 
     By position: `objects` by uid; `present`, the uid by resource, namespace and name; how far streams and lists of a resource had
-    come (`newest`, `passed`), and whole lists of it (`whole_lists`); whether a frame of a resource was `kept`, and from which revision
-    on nothing can have been shown.
+    come (`newest`, `passed`), and whole lists of it (`whole_lists`); whether a frame of a resource was `kept`, and from which
+    revision on nothing can have been shown.
 
     The first position of each: `versions` of an object that were shown, and those `selected` by a stream that kept them; selections
     `streamed` and `looked` for; resources whose first list was under way (`listing`) and complete (`listed`).

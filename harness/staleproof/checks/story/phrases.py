@@ -128,7 +128,7 @@ def _answered(first: Answered, group: Group) -> str:
     at = f" (resourceVersion {revisions})" if revisions else ""
     status = f"{first.code} {first.reason}".rstrip()
     if request is not None and request.asked.verb not in WRITES:
-        found = "" if first.outcome == "ok" else f" and was told {status}"
+        found = "" if first.outcome == "ok" else f" and got {status}"
         return f"it read {request.asked.resource}/{names or request.asked.name} live{found}{at}"
     return f"the controller {_did(request)} {names}{at}" if first.outcome == "ok" else f"the API server answered {status}"
 
@@ -143,7 +143,7 @@ def _unheard(answer: Answered, group: Group) -> str:
     if answer.outcome == "ok":
         return f"{what} was answered from the past"
     done = {True: "was executed", False: "was not executed", None: "may have been executed"}[answer.executed]
-    heard = f"it was told {answer.code} {answer.reason}".rstrip() if answer.code and not answer.executed else "it never heard"
+    heard = f"it got {answer.code} {answer.reason}".rstrip() if answer.code and not answer.executed else "it never heard"
     return f"{what} {done}, {heard}" + (f"; {group.more} more of that kind" if group.more else "")
 
 

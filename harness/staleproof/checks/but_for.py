@@ -1,10 +1,10 @@
 """What fault-free runs do of the same: the one place in which the references of a trial are read.
 
-Who asks names a question about one history, and which runs are to answer it, because not all tell how things come about:
+The caller names a question about one history and the runs that are to answer it, because not all show how things come about:
 
-- all of them (`in_references`) tell how the workload ends;
-- those of the whole workload, step by step (`in_alike`), tell what happens in a step;
-- those of them in which the controller was not restarted (`in_calm`) tell what it does without a restart, which would be an excuse.
+- all of them (`in_references`) show how the workload ends;
+- those of the whole workload, step by step (`in_alike`), show what happens in a step;
+- those of them in which the controller was not restarted (`in_calm`) show what it does without a restart, which would be an excuse.
 
 Answers come one after the other, as they are wanted: to look at a reference costs as much as to look at the trial.
 """
@@ -19,7 +19,7 @@ from staleproof.core.history.history import HistoryRole
 D = TypeVar("D")
 T = TypeVar("T")
 Deeds = Callable[[Trial], Iterable[D]]
-"""Sees one history, and tells what was done in it."""
+"""Looks at one history, and says what was done in it."""
 
 
 def in_references(trial: Trial, ask: Callable[[Trial], T]) -> Iterator[T]:

@@ -110,20 +110,20 @@ class _Origin:
 
 def with_causes(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) -> tuple[Verdict, ...]:
     """The verdicts on one trial, each finding with its severity and its cause. What is not scored explains nothing that is."""
-    told = {scored: _with_causes(trial, [each for each in verdicts if each[0].scored is scored]) for scored in (True, False)}
-    return tuple(next(told[rule.scored]) for rule, _ in verdicts)
+    judged = {scored: _with_causes(trial, [each for each in verdicts if each[0].scored is scored]) for scored in (True, False)}
+    return tuple(next(judged[rule.scored]) for rule, _ in verdicts)
 
 
 def _with_causes(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) -> Iterator[Verdict]:
     found = _explained({id(finding): _origin(trial, finding) for _, verdict in verdicts for finding in verdict.findings})
     first = _first_decisions(found.values())
 
-    def told(requirement: Requirement, finding: Finding) -> Finding:
+    def with_cause(requirement: Requirement, finding: Finding) -> Finding:
         origin = found[id(finding)]
         cause = _cause(origin, first.get((origin.situation, origin.resource)))
         return replace(finding, severity=_severity(trial, requirement, finding, origin.write), cause=cause)
 
-    return (replace(verdict, findings=tuple(told(rule, each) for each in verdict.findings)) for rule, verdict in verdicts)
+    return (replace(verdict, findings=tuple(with_cause(rule, each) for each in verdict.findings)) for rule, verdict in verdicts)
 
 
 # --- severity
@@ -175,7 +175,7 @@ def _origin(trial: Trial, finding: Finding) -> _Origin:
 
 
 def _outside(trial: Trial, finding: Finding) -> tuple[_Situation, str] | None:
-    """The situation in an external system that the witnesses tell of, and the system; None if they tell of none."""
+    """The situation in an external system that the witnesses are about, and the system; None if they are about none."""
     entries = [trial.entries[index] for index in finding.witnesses]
     drifted = next((entry.system for entry in entries if isinstance(entry, Drifted)), "")
     system = next((entry.system for entry in entries if isinstance(entry, Called | ExternalState | SystemTurned)), "")
@@ -200,8 +200,8 @@ def _explained(origins: Mapping[int, _Origin]) -> dict[int, _Origin]:
 
 def _decisive(trial: Trial, finding: Finding) -> Request | None:
     """The last write among the witnesses."""
-    asked = [entry for index in finding.witnesses if isinstance(entry := trial.entries[index], Asked) and entry.verb in WRITES]
-    return trial.request_of.get(asked[-1].request) if asked else None
+    writes = [entry for index in finding.witnesses if isinstance(entry := trial.entries[index], Asked) and entry.verb in WRITES]
+    return trial.request_of.get(writes[-1].request) if writes else None
 
 
 def _faults(trial: Trial, finding: Finding, write: Request | None) -> list[AnyFault]:

@@ -1,8 +1,8 @@
 """Other explanations of what was seen, in one ordered table: the judge asks it in one place, `--why` and the docs print it.
 
-A doubt is asked of whatever rests on the same thing (`Basis`; or the trial itself, its references, its end), and says in words why
-nothing is known then; empty when it does not apply. Who adds one adds a row here: which findings it is asked of, what is left of
-them, and the question. Not here, but with the judge, is what only an end can be asked: whether another rule was broken, whether
+A doubt is about whatever rests on the same thing (`Basis`; or the trial itself, its references, its end), and says in words why
+nothing is known then; empty when it does not apply. A new one is a new row here: which findings it is about, what is left of
+them, and the question. Not here, but with the judge, are the questions about ends only: whether another rule was broken, whether
 other faults alone bring it about, and whether the references agree.
 """
 
@@ -33,7 +33,7 @@ class Doubt:
 
     Attributes:
         name: what it would be if it applied, as the end of "unless".
-        of: what it is asked about.
+        of: what it is about.
         leaves: the verdict where it applies: nothing could have been seen, or what was seen is not known for certain.
         ask: why it applies, in words; empty when it does not.
     """

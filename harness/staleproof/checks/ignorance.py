@@ -33,7 +33,7 @@ from staleproof.checks.verdict import Basis, Finding
 from staleproof.checks.view.life import view
 from staleproof.core.history.history import Request
 
-_TOLD = 3
+_EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Ignorance:
 
 
 def ignorant_deeds(trial: Trial, kinds: Collection[tuple[OwnVerb, Reason]]) -> Iterator[Finding]:
-    """A finding for each surplus create or delete of these kinds, in the order asked."""
+    """A finding for each surplus create or delete of these kinds, in the order of the requests."""
     for each in surplus(trial):
         questions = (question for kind, question in _REASONS.items() if kind in kinds and _concerns(each, *kind))
         ignorance = next((found for question in questions if (found := question(trial, each)) is not None), None)
@@ -80,60 +80,60 @@ def _because(each: Surplus, how: str) -> str:
 
 def _hidden_creates(trial: Trial, create: Surplus) -> Ignorance | None:
     deed = create.deed
-    unseen = create.explained_by(own_creates(trial).behind(deed.child, before=deed.asked))
+    unseen = create.explained_by(own_creates(trial).behind(deed.child, before=deed.request_index))
     if not unseen:
         return None
     though = f"though it had not been shown its own creates {span([other.create_revision for other in unseen])}"
     answered = [other.creator.answer_index for other in unseen if other.creator]
-    return Ignorance("", though, context(trial, answered, deed.asked, deed.at))
+    return Ignorance("", though, context(trial, answered, deed.request_index, deed.at))
 
 
 def _hidden_deletes(trial: Trial, delete: Surplus) -> Ignorance | None:
     """Not if what another user deleted unseen would do: then it would have been too many all the same."""
     deed = delete.deed
-    unseen = delete.explained_by(own_deletes(trial).behind(deed.child, before=deed.asked), ever=True)
-    if not unseen or delete.explained_by(taken_unseen(trial, deed.role, before=deed.asked), ever=True):
+    unseen = delete.explained_by(own_deletes(trial).behind(deed.child, before=deed.request_index), ever=True)
+    if not unseen or delete.explained_by(taken_unseen(trial, deed.role, before=deed.request_index), ever=True):
         return None
     though = f"though it had not been shown its own deletes of {listing([other.name for other in unseen])}"
     answered = [other.deleter.answer_index for other in unseen if other.deleter]
-    return Ignorance("", though, context(trial, answered, deed.asked, deed.at))
+    return Ignorance("", though, context(trial, answered, deed.request_index, deed.at))
 
 
 # --- first list
 
 
 def _unlisted_children(trial: Trial, create: Surplus) -> Ignorance | None:
-    asked, resource = create.deed.asked, create.deed.child.resource
-    unseen = [other for other in unseen_children(trial, at=asked) if other.role == create.deed.role]
-    if not view(trial, asked).awaits_first_list(resource) or not create.explained_by(unseen):
+    index, resource = create.deed.request_index, create.deed.child.resource
+    unseen = [other for other in unseen_children(trial, at=index) if other.role == create.deed.role]
+    if not view(trial, index).awaits_first_list(resource) or not create.explained_by(unseen):
         return None
     how, though = f", made before its first list of {resource} was complete", f"though {resource} had not been listed yet"
-    return Ignorance(how, though, inherited(trial, unseen, asked, create.deed.at))
+    return Ignorance(how, though, inherited(trial, unseen, index, create.deed.at))
 
 
 def _unlisted_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    asked, primary = delete.deed.asked, primary_of(trial, delete.deed.child.uid)
-    if primary is None or primary.is_gone(before=asked) or primary_view(trial).known(primary.uid, before=asked):
+    index, primary = delete.deed.request_index, primary_of(trial, delete.deed.child.uid)
+    if primary is None or primary.is_gone(before=index) or primary_view(trial).known(primary.uid, before=index):
         return None
-    if not view(trial, asked).awaits_first_list(primary.resource):
+    if not view(trial, index).awaits_first_list(primary.resource):
         return None
     how = f" before its first list of {primary.resource} was complete"
     though = f"though {short_name(primary.first.entry)} had not been listed yet"
-    return Ignorance(how, though, inherited(trial, [], asked, delete.deed.at))
+    return Ignorance(how, though, inherited(trial, [], index, delete.deed.at))
 
 
 # --- past list
 
 
 def _older_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    primaries, asked = primary_view(trial), delete.deed.asked
+    primaries, index = primary_view(trial), delete.deed.request_index
     primary = primary_of(trial, delete.deed.child.uid)
-    newer = [child for child in primaries.ahead(before=asked) if primary_of(trial, child.uid) is primary]
+    newer = [child for child in primaries.ahead(before=index) if primary_of(trial, child.uid) is primary]
     if primary is None or not newer:
         return None
-    answered = [primaries.answer_to(child.uid, before=asked) for child in newer[:_TOLD]]
-    how, though = f" on an older view of {short_name(primary.first.entry)}", acted_on_more(trial, primary, newer, asked)
-    return Ignorance(how, though, context(trial, answered, asked, delete.deed.at), "write")
+    answered = [primaries.answer_to(child.uid, before=index) for child in newer[:_EXAMPLES]]
+    how, though = f" on an older view of {short_name(primary.first.entry)}", acted_on_more(trial, primary, newer, index)
+    return Ignorance(how, though, context(trial, answered, index, delete.deed.at), "write")
 
 
 # --- earlier life
@@ -141,17 +141,17 @@ def _older_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
 
 def _repeated(trial: Trial, create: Surplus) -> Ignorance | None:
     """Not what unseen writes of the same life explain: that is hidden. Nor a moment's excess among children that it knew."""
-    asked, child = create.deed.asked, create.deed.child
-    earlier = [o for o in own_children(trial, before=asked) if o.role == child.role and is_inherited(trial, o, at=asked)]
-    unseen = [other for other in earlier if not view(trial, asked).of(other.uid).is_known]
-    behind = (other.creator for other in own_creates(trial).behind(child, before=asked))
-    if _is_of_this_life(trial, behind, asked) or not create.explained_by(earlier):
+    index, child = create.deed.request_index, create.deed.child
+    earlier = [o for o in own_children(trial, before=index) if o.role == child.role and is_inherited(trial, o, at=index)]
+    unseen = [other for other in earlier if not view(trial, index).of(other.uid).is_known]
+    behind = (other.creator for other in own_creates(trial).behind(child, before=index))
+    if _is_of_this_life(trial, behind, index) or not create.explained_by(earlier):
         return None
     if not create.explained_by(unseen) and not _stays(trial, child):
         return None
     shown = "had not been shown" if unseen else "had been shown"
     though = f"though it {shown} the {len(unseen or earlier)} that it had created in an earlier life"
-    return Ignorance(", made after a restart", though, inherited(trial, unseen or earlier, asked, create.deed.at), "memory")
+    return Ignorance(", made after a restart", though, inherited(trial, unseen or earlier, index, create.deed.at), "memory")
 
 
 def _stays(trial: Trial, child: Incarnation) -> bool:
@@ -163,50 +163,52 @@ def _stays(trial: Trial, child: Incarnation) -> bool:
 
 def _undone(trial: Trial, delete: Surplus) -> Ignorance | None:
     """Not what any reference did later: what takes longer under a fault reaches the controller's own timers in an earlier step."""
-    asked, child = delete.deed.asked, delete.deed.child
+    index, child = delete.deed.request_index, delete.deed.child
     usual = max(in_calm(trial, lambda run: done_in_all(run, "delete", child.role)), default=0)
-    behind = (other.deleter for other in own_deletes(trial).behind(child, before=asked))
-    if _is_of_this_life(trial, behind, asked) or done_in_all(trial, "delete", child.role) <= usual:
+    behind = (other.deleter for other in own_deletes(trial).behind(child, before=index))
+    if _is_of_this_life(trial, behind, index) or done_in_all(trial, "delete", child.role) <= usual:
         return None
-    if not is_inherited(trial, child, at=asked):
+    if not is_inherited(trial, child, at=index):
         return None
     though = "though an earlier life had created it, and no fault-free run took it back"
-    return Ignorance(" after a restart", though, inherited(trial, [child], asked, delete.deed.at), "memory")
+    return Ignorance(" after a restart", though, inherited(trial, [child], index, delete.deed.at), "memory")
 
 
-def _is_of_this_life(trial: Trial, behind: Iterable[Request | None], asked: int) -> bool:
+def _is_of_this_life(trial: Trial, behind: Iterable[Request | None], index: int) -> bool:
     """Whether unseen writes of this very life, from an earlier decision, may be the reason."""
-    return any(request is not None and trial.life(request.index) == trial.life(asked) for request in behind)
+    return any(request is not None and trial.life(request.index) == trial.life(index) for request in behind)
 
 
 # --- lost answer
 
 
 def _unheard(trial: Trial, surplus: Surplus) -> Ignorance | None:
-    deed, child, asked = surplus.deed, surplus.deed.child, surplus.deed.asked
-    others = {at: other for at, other in unheard_writes(trial, deed.verb, before=asked).items() if other is not child}
+    deed, child, index = surplus.deed, surplus.deed.child, surplus.deed.request_index
+    unheard = {at: other for at, other in unheard_writes(trial, deed.verb, before=index).items() if other is not child}
     if deed.verb == "create":
-        lost = {at: other for at, other in others.items() if other.role == child.role}
+        lost = {at: other for at, other in unheard.items() if other.role == child.role}
         how, done = ", made after the answer to an earlier create was lost", "created"
     else:
-        lost = {at: other for at, other in others.items() if (other.owner_uid, other.resource) == (child.owner_uid, child.resource)}
+        lost = {
+            at: other for at, other in unheard.items() if (other.owner_uid, other.resource) == (child.owner_uid, child.resource)
+        }
         how, done = " after the answer to an earlier delete was lost", "deleted"
     if not surplus.explained_by(lost.values()):
         return None
     though = f"though {listing([other.name for other in lost.values()])} may have been {done}"
-    return Ignorance(how, though, context(trial, lost, asked, deed.at), "memory")
+    return Ignorance(how, though, context(trial, lost, index, deed.at), "memory")
 
 
 # --- renamed
 
 
 def _recreated_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
-    asked = delete.deed.asked
+    index = delete.deed.request_index
     for one in recreations(trial):
-        if one.after.uid == delete.deed.child.owner_uid and one.was_late(before=asked) and not one.after.is_gone(before=asked):
-            name, known = short_name(one.after.first.entry), view(trial, asked).of(one.after.uid).is_known
+        if one.after.uid == delete.deed.child.owner_uid and one.was_late(before=index) and not one.after.is_gone(before=index):
+            name, known = short_name(one.after.first.entry), view(trial, index).of(one.after.uid).is_known
             though = f"though it had {'' if known else 'not '}been shown that {name} had been recreated"
-            witnesses = context(trial, one.moments(trial, before=asked), asked, delete.deed.at)
+            witnesses = context(trial, one.moments(trial, before=index), index, delete.deed.at)
             return Ignorance(f", a child of the recreated {name}", though, witnesses, "write")
     return None
 

@@ -1,11 +1,11 @@
 """Every rule judges every history.
 
-A trial under hostile faults, or under what is only documented, is judged, too, but tells about robustness, not about conformance:
-whatever its rules say, it neither passes nor fails a requirement. Findings are kept, with their stories, and told apart. So a run
-of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
+A trial under hostile faults, or under what is only documented, is judged, too, but it is about robustness, not about conformance:
+whatever its rules say, it neither passes nor fails a requirement. Findings are kept, with their stories, and reported apart. So a
+run of nothing but hostile plans never exits with 1, the code for findings; it exits with 0, or with 10 when a trial was disturbed.
 
 Of several programs each is judged by its own view, and the worst of what is found counts for the subject. What they keep outside
-Kubernetes they keep together (`Requirement.together`), whichever of them calls.
+Kubernetes they keep together (`Requirement.across_programs`), whichever of them calls.
 """
 
 import math
@@ -42,7 +42,7 @@ from staleproof.core.plan.plan import MAIN
 from staleproof.core.wording import plural
 
 MOST_FINDINGS = 10
-"""So many findings of one requirement are told of one trial: more say nothing new."""
+"""So many findings of one requirement are reported for one trial: more say nothing new."""
 _ROBUSTNESS = "no API server does this, so it tells about robustness, not conformance"
 
 
@@ -62,13 +62,13 @@ def judge(
     views = by_program(history, history.references if references is None else references)
     if not views:
         return _judged(with_references(history) if references is None else indexed(history, references), requirements)
-    together = _judged(views.pop(""), [each for each in requirements if each.together])
-    whole = {each.requirement: each for each in together}
-    apart = [each for each in requirements if not each.together]
-    told = {program: _judged(view, apart) for program, view in views.items()}
-    first = sorted(told, key=lambda program: not _is_aimed_at(history, program))
-    joined = (_joined([(program, told[program][number]) for program in first]) for number in range(len(apart)))
-    return tuple(whole[each.slug] if each.together else next(joined) for each in requirements)
+    joint = _judged(views.pop(""), [each for each in requirements if each.across_programs])
+    by_slug = {each.requirement: each for each in joint}
+    apart = [each for each in requirements if not each.across_programs]
+    verdicts = {program: _judged(view, apart) for program, view in views.items()}
+    first = sorted(verdicts, key=lambda program: not _is_aimed_at(history, program))
+    joined = (_joined([(program, verdicts[program][number]) for program in first]) for number in range(len(apart)))
+    return tuple(by_slug[each.slug] if each.across_programs else next(joined) for each in requirements)
 
 
 def _judged(trial: Trial, requirements: Sequence[Requirement]) -> tuple[Verdict, ...]:
@@ -80,15 +80,15 @@ def _is_aimed_at(history: History, program: str) -> bool:
     return any(not fault.shared and (fault.program or MAIN) == program for fault in history.header.plan.faults)
 
 
-def _joined(told: Sequence[tuple[str, Verdict]]) -> Verdict:
+def _joined(verdicts: Sequence[tuple[str, Verdict]]) -> Verdict:
     """One verdict of those on several programs, which say so: the worst, with all that was found. What was found of two programs
-    alike is told of the first, and so is what there is to say besides."""
-    worst = max((verdict for _, verdict in told), key=lambda each: each.outcome)
+    alike is reported for the first, and so is what there is to say besides."""
+    worst = max((verdict for _, verdict in verdicts), key=lambda each: each.outcome)
     found: dict[tuple[str, tuple[int, ...]], Finding] = {}
-    for program, verdict in told:
+    for program, verdict in verdicts:
         for finding in verdict.findings:
             found.setdefault((finding.because, finding.witnesses), of_program(finding, program))
-    why = next((said_of(program, verdict.why) for program, verdict in told if verdict is worst and verdict.why), "")
+    why = next((said_of(program, verdict.why) for program, verdict in verdicts if verdict is worst and verdict.why), "")
     return replace(worst, findings=tuple(found.values()), why=why)
 
 
@@ -97,8 +97,8 @@ def _with_wait(verdict: Verdict, trial: Trial) -> Verdict:
     seconds = trial.history.header.waited
     if not seconds:
         return verdict
-    told = f"; stuck for at least {math.floor(seconds)} s"
-    findings = (replace(each, because=each.because + told) if each.basis in MAY_HEAL else each for each in verdict.findings)
+    note = f"; stuck for at least {math.floor(seconds)} s"
+    findings = (replace(each, because=each.because + note) if each.basis in MAY_HEAL else each for each in verdict.findings)
     return replace(verdict, findings=tuple(findings))
 
 
@@ -131,7 +131,7 @@ def _by_rule(requirement: Requirement, trial: Trial) -> Verdict:
 
 
 def _apart(verdict: Verdict, trial: Trial) -> Verdict:
-    """The verdict, unless the controller was shown what no API server shows: then it tells of robustness alone."""
+    """The verdict, unless the controller was shown what no API server shows: then it is about robustness alone."""
     doubt = first_doubt(trial, ("conformance",))
     if doubt is None or verdict.outcome not in (Outcome.FAIL, Outcome.PASS):
         return verdict
@@ -159,7 +159,7 @@ def verdict_of(requirement: Requirement, trial: Trial) -> Verdict:
 
 def sayings(requirement: Requirement, trial: Trial) -> Iterator[Said]:
     """What there is to say about a requirement before any doubt is asked: deeds that its reasons explain, and what its rule says.
-    Where there are such deeds nobody asks how the trial ended."""
+    Where there are such deeds, how the trial ended is not asked."""
     deeds = list(ignorant_deeds(trial, [(verb, reason) for verb in requirement.verbs for reason in requirement.reasons]))
     yield from deeds
     yield from (said for said in requirement.check(trial) if not deeds or isinstance(said, Finding))
@@ -219,17 +219,19 @@ def _but_for(
     faults = [(FaultIndex(number), fault) for number, fault in enumerate(trial.plan.faults)]
     about = [(number, fault) for number, fault in faults if not suspicion.resource or fault.concerns(suspicion.resource)]
     ours = tuple(number for number, fault in about if not requirement.effects.isdisjoint(fault.effects))
-    others = ", ".join(dict.fromkeys(fault.tag for number, fault in trial.fired.items() if number not in ours))
-    if not others:
+    other_faults = ", ".join(dict.fromkeys(fault.tag for number, fault in trial.fired.items() if number not in ours))
+    if not other_faults:
         return finding
     ends = ablated_ends(trial, ours)
     if len(ends) >= ABLATIONS and all(ends):
         return finding
     if len(ends) >= ABLATIONS and not any(ends):
-        return NotExercised(f"it did not converge ({certain}), and with {others} alone it did not, either, in {len(ends)} runs")
-    told = f"; with {others} alone it converged in {sum(ends)} of {plural(len(ends), 'run')}" if ends else ""
+        return NotExercised(
+            f"it did not converge ({certain}), and with {other_faults} alone it did not, either, in {len(ends)} runs"
+        )
+    note = f"; with {other_faults} alone it converged in {sum(ends)} of {plural(len(ends), 'run')}" if ends else ""
     return Inconclusive(
-        f"it did not converge ({certain}), but {others} fired, too, and may explain that{told}", tuple(sorted(ours))
+        f"it did not converge ({certain}), but {other_faults} fired, too, and may explain that{note}", tuple(sorted(ours))
     )
 
 

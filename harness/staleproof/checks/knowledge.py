@@ -1,7 +1,7 @@
 """What a life of the controller knew of an object at a position, by what means, and if it was not the newest: why not.
 
 Every life begins with nothing. It learns by frames, lists, answers to GET, and answers to its own writes. Why it does not know
-better is told in the words in which requirements are about it (`Reason`); of several the first that applies, in this order.
+better is one of the reasons that requirements are about (`Reason`); of several the first that applies, in this order.
 """
 
 from collections.abc import Callable, Mapping

@@ -47,7 +47,7 @@ class Requirement:
         remedy: for the author of a controller that violates it.
         kind: how it is judged; `wrong`: what a violation is, as a noun.
         reasons: why the controller may not know better. `verbs`: the surplus writes about which the judge asks for them
-            (`ignorance`); none: its own check looks for them, and here they are only told.
+            (`ignorance`); none: its own check looks for them, and here they are only listed.
         effects: of the faults that it is about, of an end: others that fired may be to blame.
         check: yields what else is wrong, or why nothing can be seen; a trial of which it yields nothing has passed.
         needs_references: the check compares with fault-free runs, so without good ones it is not made.
@@ -55,7 +55,7 @@ class Requirement:
         waits: it is about what comes later, so a plan that aims at it waits for the controller's pauses, whatever was reached.
         outlives: the effects of faults that it is about living through: a controller that stops working under one violates it.
         severity: what a violation does; empty: what the write that is the violation does (`cause`).
-        together: the programs of a subject are judged together, because it is about what no single one of them need do.
+        across_programs: the programs of a subject are judged as one, because it is about what no single one of them need do.
         explains_end: a violation may be why a controller ends elsewhere, so it is looked for before the end accuses.
     """
 
@@ -76,7 +76,7 @@ class Requirement:
     waits: bool = False
     outlives: frozenset[Effect] = frozenset()
     explains_end: bool = False
-    together: bool = False
+    across_programs: bool = False
     severity: Severity | Literal[""] = ""
 
     @property

@@ -83,14 +83,16 @@ class Surplus:
 
 @fact
 def surplus(trial: Trial) -> Sequence[Surplus]:
-    """Creates and deletes, in the order asked; none where there is nothing to compare with. A deletecollection names no object: it
+    """Creates and deletes, in the order sent; none where there is nothing to compare with. A deletecollection names no object: it
     counts and is not judged."""
     if not is_compared(trial):
         return ()
     deeds = (deed for deed in child_deeds(trial) if deed.request.asked.verb != "deletecollection")
-    judged = (deed for deed in deeds if deed.verb == "create" or not is_kept_as_another(trial, deed.child, before=deed.asked))
+    judged = (
+        deed for deed in deeds if deed.verb == "create" or not is_kept_as_another(trial, deed.child, before=deed.request_index)
+    )
     found = (_beyond(trial, deed) for deed in judged)
-    return sorted((each for each in found if each is not None), key=lambda each: each.deed.asked)
+    return sorted((each for each in found if each is not None), key=lambda each: each.deed.request_index)
 
 
 def _beyond(trial: Trial, deed: ChildDeed) -> Surplus | None:
@@ -117,7 +119,7 @@ def _trough(trial: Trial, role: Role) -> int:
 
 class Usual(NamedTuple):
     """What there was of a role by the end of a step: the `most` live objects until then, how many were left (`kept`; 0 where that
-    cannot be told), and how many the controller had created and deleted. Of all references the most, but the fewest kept."""
+    is not known), and how many the controller had created and deleted. Of all references the most, but the fewest kept."""
 
     most: int
     kept: int

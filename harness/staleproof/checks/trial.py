@@ -71,9 +71,9 @@ class StepRun:
 
 class Trial:
     """An indexed history. `references` are the fault-free runs that it is compared with; `ablated` the runs that only lack some of
-    its faults, which tell what the others bring about.
+    its faults, which show what the others bring about.
 
-    Of these only some tell how things come about. `alike` are those of the whole workload, step by step; the others have only an
+    Of these only some show how things come about. `alike` are those of the whole workload, step by step; the others have only an
     end. `calm` are those among them in which the controller was not restarted either.
 
     Positions are those of entries in the history; "before a position" leaves the entry there out.
@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def role(self) -> HistoryRole:
-        """What it is to the others."""
+        """What it is to the runs beside it."""
         return self.history.header.role
 
     # --- entries
@@ -130,7 +130,7 @@ class Trial:
 
     @cached_property
     def requests(self) -> Sequence[Request]:
-        """Every request of the controller with its answer, in the order asked."""
+        """Every request of the controller with its answer, in the order sent."""
         return requests(self.entries)
 
     @cached_property
@@ -214,8 +214,8 @@ class Trial:
 
     @cached_property
     def unwoken(self) -> Position:
-        """Where the trial ended; or where the runner made something elsewhere to see whether the controller works (`Probed`): who
-        works out everything anew for any primary is woken by that."""
+        """Where the trial ended; or where the runner made something elsewhere to see whether the controller works (`Probed`): a
+        controller that works out everything anew for any primary is woken by that."""
         probe = "namespaces", f"{self.namespace}{PROBE}"
         made = self.every(Committed, since=self.settled or 0)
         return next((index for index, entry in made if (entry.resource, entry.name) == probe), Position(len(self.entries)))
@@ -282,7 +282,7 @@ class Trial:
 
 
 _Key = tuple[int, ...]
-"""The histories of a comparison by their ids: the first is what is indexed. Who is in the cache keeps them alive."""
+"""The histories of a comparison by their ids: the first is what is indexed. A trial in the cache keeps them alive."""
 _TRIALS, _REFERENCES = 4, 12
 _trials: OrderedDict[_Key, Trial] = OrderedDict()
 _references: OrderedDict[_Key, Trial] = OrderedDict()

@@ -38,7 +38,7 @@ Severity = Literal["destroyed", "duplicated", "undone", "misreported", "stuck", 
 - `duplicated`: what should be there once is there, or was done, several times.
 - `undone`: what a user wanted, or had done, was taken back.
 - `misreported`: a status says what is not so.
-- `stuck`: something is not done, or not told, and never will be without help.
+- `stuck`: something is not done, or not reported, and never will be without help.
 - `leaked`: something is left over that nothing will ever remove.
 - `restless`: it makes and removes, or changes, the same over and over, and does not come to rest.
 - `transient`: it healed by itself within seconds.
@@ -84,7 +84,7 @@ class Finding:
     `though` ends the sentence about the write that is the violation: what the controller had not been shown. Empty: nothing to add.
     `severity`: what it does; empty: what a write like the one that is the violation does. `basis`: what it rests on.
     `requirement`, `cause` and an empty `severity` are filled in by the judge; and `program`: by the view of which of several
-    programs it was found; empty if there is only one, or it is told of all together.
+    programs it was found; empty if there is only one, or it is about all of them.
     """
 
     because: str
@@ -98,7 +98,7 @@ class Finding:
 
 
 def of_program(finding: Finding, program: str) -> Finding:
-    """The same, told of this program."""
+    """The same, about this program."""
     cause = replace(finding.cause, text=said_of(program, finding.cause.text)) if finding.cause is not None else None
     return replace(finding, because=said_of(program, finding.because), cause=cause, program=program)
 
@@ -136,13 +136,13 @@ class Suspicion:
     """What was done to the controller, and what would be wrong if it does not end as fault-free runs do.
 
     Attributes:
-        acts: positions of the entries that tell what was done to it.
+        acts: positions of the entries that show what was done to it.
         charge: begins the sentence of a finding; the difference follows.
         resource: of the faults with the requirement's effects only those that concern this resource; empty for any.
         proof: what shows directly that this is to blame, in the words of a charge; empty when only the end can show it.
         doubt: another explanation, in words; empty when there is none.
         untested: why a good end shows nothing, in words; empty when it is a pass.
-        unless_broken: a rule about acting on an old view that was broken tells of the same, and this one has nothing to say.
+        unless_broken: a rule about acting on an old view that was broken shows the same, and this one has nothing to say.
         otherwise: what is inconclusive in case the end does not prove it, in words; empty: the end says.
     """
 
@@ -182,5 +182,5 @@ class Verdict:
 
 
 def rank(severity: Severity | Literal[""]) -> int:
-    """0 for the worst; what nobody has judged comes last."""
+    """0 for the worst; what was not judged comes last."""
     return SEVERITIES.index(severity) if severity else len(SEVERITIES)

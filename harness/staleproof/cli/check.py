@@ -44,10 +44,10 @@ def check(history: str, slug: str | None) -> int:
     else:
         show_verdicts(console, [each for each in verdicts if each.requirement == slug], ())
         requirement = BY_SLUG[slug]
-        for program in () if requirement.together else programs_of(found):
+        for program in () if requirement.across_programs else programs_of(found):
             console.print(f"by the view of {program}:", style="bold")
             show_why(console, why(seen_by(found, program), requirement))
-        if requirement.together or not programs_of(found):
+        if requirement.across_programs or not programs_of(found):
             show_why(console, why(seen_by(found, ""), requirement))
     return of_trial(verdicts, hostile=bool(hostility(found.header.plan)))
 

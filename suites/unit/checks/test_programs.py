@@ -56,7 +56,7 @@ def found(verdicts: Sequence[Verdict]) -> list[tuple[str, str, tuple[int, ...]]]
 def test_what_a_further_program_does_is_found_as_if_it_were_alone(name: str) -> None:
     alone, beside = judge(kept(name)), judge(handed_over(kept(name)))
     assert found(beside) == found(alone)
-    outcomes = {each.requirement: each.outcome for each in beside if not BY_SLUG[each.requirement].together}
+    outcomes = {each.requirement: each.outcome for each in beside if not BY_SLUG[each.requirement].across_programs}
     assert outcomes == {each.requirement: each.outcome for each in alone if each.requirement in outcomes}
     assert {finding.program for verdict in beside for finding in verdict.findings} <= {POLLER}
 

@@ -32,7 +32,7 @@ class ChildDeed:
     done: int
 
     @property
-    def asked(self) -> int:
+    def request_index(self) -> int:
         """The position of the request."""
         return self.request.index
 

@@ -81,7 +81,7 @@ class StatusClaim:
     request: Request
 
     @property
-    def asked(self) -> int:
+    def request_index(self) -> int:
         """The position of the write that made it."""
         return self.request.index
 
@@ -120,8 +120,8 @@ def acted_before(trial: Trial, claim: StatusClaim) -> bool:
 
     Only what was done to the object's own children counts: so a doubt is decided for the controller where a reference is looked at.
     """
-    shown = shown_generations(trial).known.reached(claim.of.uid, claim.generation, before=claim.asked)
-    return shown is not None and acted_on_children(trial, claim.of, after=shown, before=claim.asked)
+    shown = shown_generations(trial).known.reached(claim.of.uid, claim.generation, before=claim.request_index)
+    return shown is not None and acted_on_children(trial, claim.of, after=shown, before=claim.request_index)
 
 
 def acted_on_children(trial: Trial, of: Incarnation, *, after: int, before: int) -> bool:
@@ -137,7 +137,7 @@ def _written_children(trial: Trial) -> Mapping[str, Sequence[int]]:
     return grouped((child.owner_uid, index) for index, child in wrote if child is not None)
 
 
-def asked_on_others(trial: Trial, of: Incarnation, *, after: int, before: int) -> bool:
+def acted_on_other_objects(trial: Trial, of: Incarnation, *, after: int, before: int) -> bool:
     """Whether it asked for anything about another object than this, refused or not.
 
     Whatever it asked for counts as having acted: so a doubt is decided for the controller where the trial is looked at.
@@ -166,9 +166,9 @@ def children_when_ready(trial: Trial, of: Incarnation, about: str, generation: i
     if claim is None or not acted_before(trial, claim):
         return {}
     own = [(commit.by, ready(commit.entry.object)) for commit in claim.of.commits if commit.by is not None]
-    asked = [request.index for request, claims in own if claims.get(about) == generation]
+    positions = [request.index for request, claims in own if claims.get(about) == generation]
     made = object_history(trial)
-    return {role: min(made.live_at(role, i) for i in asked) for role in made.roles_of(claim.of.label)}
+    return {role: min(made.live_at(role, i) for i in positions) for role in made.roles_of(claim.of.label)}
 
 
 def observed(obj: Manifest) -> Claims:
@@ -181,9 +181,9 @@ def observed(obj: Manifest) -> Claims:
 
 def ready(obj: Manifest) -> Claims:
     """Condition → the generation it is True for. One that names no generation, in a status that names none, claims nothing."""
-    whole = _status(obj).get("observedGeneration")
+    status_generation = _status(obj).get("observedGeneration")
     claims = {
-        each["type"]: each.get("observedGeneration", whole)
+        each["type"]: each.get("observedGeneration", status_generation)
         for each in _conditions(obj)
         if each["type"] in READY and each.get("status") == "True"
     }

@@ -1,6 +1,6 @@
 """Updates that were refused because of the controller's own writes, and own updates that were hidden when it looked again.
 
-A conflict is with the controller itself if nobody else had changed the object since the version that it had been shown, and if it
+A conflict is with the controller itself if no other user had changed the object since the version that it had been shown, and if it
 had heard of each of its own writes since then. Patches are left out, because their conflicts may be about the ownership of fields,
 and so are refusals that a competing write of a fault caused.
 """
@@ -34,7 +34,7 @@ class Conflict:
 
 @fact
 def conflicts(trial: Trial) -> Sequence[Conflict]:
-    """Those of the controller with itself, in the order asked."""
+    """Those of the controller with itself, in the order of the requests."""
     competed = {entry.request for _, entry in trial.every(Competed)}
     refused = (each for each in trial.work if _is_refused_update(each) and each.asked.request not in competed)
     found = (_with_itself(trial, request) for request in refused)
@@ -63,8 +63,8 @@ def _with_itself(trial: Trial, request: Request) -> Conflict | None:
     until = min(later_step, trial.at(request.answer_index) + CLOSE_SECONDS)
     newer = [commit for commit in target.commits if commit.entry.revision > shown and commit.entry.at <= until]
     unseen = [commit for commit in newer if _is_remembered(trial, commit, request)]
-    others = [c for c in newer if c.heard is None or (c.index < request.index and c not in unseen)]
-    return Conflict(request, target, unseen) if unseen and not others else None
+    other_commits = [c for c in newer if c.heard is None or (c.index < request.index and c not in unseen)]
+    return Conflict(request, target, unseen) if unseen and not other_commits else None
 
 
 def _target(trial: Trial, request: Request) -> Incarnation | None:
@@ -75,7 +75,7 @@ def _target(trial: Trial, request: Request) -> Incarnation | None:
 
 
 def _is_remembered(trial: Trial, commit: Commit, request: Request) -> bool:
-    """Whether this life of the controller made the commit and had heard so before it asked."""
+    """Whether this life of the controller made the commit and had heard so before it sent the request."""
     by = commit.heard
     if by is None or by.answer_index is None:
         return False

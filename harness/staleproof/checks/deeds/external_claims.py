@@ -73,9 +73,9 @@ def left_unready(trial: Trial) -> Iterator[LeftUnready]:
         last = mine[-1]
         had = next((commit for commit in reversed(of.commits) if commit.index < mine[0].index), None)
         then = [_as_of(of, index) for index in (settled, trial.unwoken)]
-        is_whole = all(drift.repaired is not None and drift.repaired < settled for drift in mine)
+        is_repaired = all(drift.repaired is not None and drift.repaired < settled for drift in mine)
         if (
-            not is_whole
+            not is_repaired
             or had is None
             or says_ready(had.entry.object) is not True
             or any(says_ready(each) is not False for each in then)
@@ -85,8 +85,8 @@ def left_unready(trial: Trial) -> Iterator[LeftUnready]:
             continue
         assert last.repaired is not None
         waited = longest_clear(trial, last.system, trial.at(last.repaired), trial.at(settled))
-        told = f"{full_name(had.entry)} said that it is not ready {waited:.1f} s after what had drifted was right again"
-        because = f"{told} ({last.words}), and said that it is before"
+        report = f"{full_name(had.entry)} said that it is not ready {waited:.1f} s after what had drifted was right again"
+        because = f"{report} ({last.words}), and said that it is before"
         finding = Finding(because, tuple(sorted({last.index, last.repaired, settled})), basis="pace")
         yield LeftUnready(of, last, waited, finding)
 
@@ -104,29 +104,33 @@ def observed_too_soon(trial: Trial) -> Iterator[Finding]:
         claim = _claim(trial, each.commit, each.of, each.shown)
         if claim is None:
             continue
-        asked = claim.by.index if claim.by is not None else claim.index
+        reported = claim.by.index if claim.by is not None else claim.index
         for system in external_states(trial):
             calls = _calls(trial, each.of, system)
-            if any(call.succeeded and each.shown < call.index < asked for call in calls):
+            if any(call.succeeded and each.shown < call.index < reported for call in calls):
                 continue
-            late = _changing(trial, each.of, system, asked)
-            tried = [call for call in calls if each.shown < call.index < asked]
-            if late is not None and (tried or trial.at(late.index) - trial.at(asked) < COUNTED_REST_SECONDS):
+            late = _changing(trial, each.of, system, reported)
+            tried = [call for call in calls if each.shown < call.index < reported]
+            if late is not None and (tried or trial.at(late.index) - trial.at(reported) < COUNTED_REST_SECONDS):
                 name, generation = full_name(claim.entry), claim.generation
-                because = f"{name} reported generation {generation} {_before(trial, asked, late)} {system} was changed for it"
-                yield Finding(because, tuple(sorted({each.commit.index, asked, claim.index, late.index, late.answer_index or 0})))
+                because = f"{name} reported generation {generation} {_before(trial, reported, late)} {system} was changed for it"
+                yield Finding(
+                    because, tuple(sorted({each.commit.index, reported, claim.index, late.index, late.answer_index or 0}))
+                )
 
 
 @fact
 def reports_on_outside(trial: Trial) -> bool:
     """Whether there was anything to report: a thing of a primary that says whether it is ready drifted, and was seen, or a
     generation was reported by a controller that calls about that primary."""
-    told = any(says_ready(commit.entry.object) is not None for drift in drifts(trial) for commit in drift.of.commits if commit.by)
+    reports_readiness = any(
+        says_ready(commit.entry.object) is not None for drift in drifts(trial) for commit in drift.of.commits if commit.by
+    )
     called = {call.of for call in external_calls(trial)}
     claims = (
         _claim(trial, each.commit, each.of, each.shown) for each in reactions(trial) if (each.of.resource, each.of.name) in called
     )
-    return told or any(claim is not None for claim in claims)
+    return reports_readiness or any(claim is not None for claim in claims)
 
 
 def _said(trial: Trial, drift: Drift, known: Position) -> list[Finding]:
@@ -154,13 +158,13 @@ def _went_on(trial: Trial, drift: Drift, known: Position) -> list[Finding]:
     if seconds <= BOUND_SECONDS:
         return []
     name = full_name(drift.of.last.entry)
-    because = f"{name} went on to be ready for {seconds:.1f} s after the controller had been told that {drift.words}"
+    because = f"{name} went on to be ready for {seconds:.1f} s after the controller had learnt that {drift.words}"
     return [Finding(because, tuple(sorted({drift.index, known, end})), basis="pace")]
 
 
 def _shows(call: Call, drift: Drift) -> bool:
-    """Whether its failure tells of the drift: that the thing is gone, or that what was to be written there was not. That a thing is
-    there already tells nothing: to make it and hear that it exists is a way to ask."""
+    """Whether its failure shows the drift: that the thing is gone, or that what was to be written there was not. That a thing is
+    there already shows nothing: to make it and hear that it exists is a way to ask."""
     code = call.answer.code if call.answer is not None else ""
     is_own = call.of == (drift.of.resource, drift.of.name)
     return is_own and (code == _NOT_FOUND if call.reads else code not in (*_EXISTS, _NOT_FOUND))
@@ -168,7 +172,7 @@ def _shows(call: Call, drift: Drift) -> bool:
 
 def _calls(trial: Trial, of: Incarnation, system: str) -> Sequence[Call]:
     """Those about a primary, or about nothing that is known."""
-    return [call for call in external_calls(trial) if call.asked.system == system and call.may_be_about(of)]
+    return [call for call in external_calls(trial) if call.entry.system == system and call.may_be_about(of)]
 
 
 def _as_of(of: Incarnation, index: int) -> Manifest:
@@ -183,16 +187,16 @@ def _wrote_status(commit: Commit) -> bool:
     return (commit.before or {}).get("status") != commit.entry.object.get("status")
 
 
-def _claim(trial: Trial, asked: Commit, of: Incarnation, shown: int) -> Commit | None:
+def _claim(trial: Trial, wanted: Commit, of: Incarnation, shown: int) -> Commit | None:
     """The controller's first commit that reports the generation of another commit, and does not say that more is to be done."""
     for commit in of.commits:
         if commit.index <= shown:
             continue
-        if commit.by is None and commit.generation != asked.generation:
+        if commit.by is None and commit.generation != wanted.generation:
             return None
         status = commit.entry.object.get("status")
         observed = status.get("observedGeneration") if isinstance(status, dict) else None
-        if commit.by is not None and commit.by.index > shown and observed is not None and observed == asked.generation:
+        if commit.by is not None and commit.by.index > shown and observed is not None and observed == wanted.generation:
             obj = commit.entry.object
             return commit if says_ready(obj) is True or is_silent(obj) else None
     return None
@@ -211,13 +215,13 @@ def _changing(trial: Trial, of: Incarnation, system: str, after: int) -> Call | 
         return None
     meddled = any(entry.system == system for _, entry in trial.every(Drifted, since=before.index, until=then.index))
     meddled = meddled or any(before.index < each.index < call.index for each in writes)
-    asked = any(each.by is None and _asks(each) and after < each.index < call.index for each in of.commits)
-    return None if meddled or asked else call
+    user_changed = any(each.by is None and _asks(each) and after < each.index < call.index for each in of.commits)
+    return None if meddled or user_changed else call
 
 
 def _asks(commit: Commit) -> bool:
     return (commit.before or {}).get("spec") != commit.entry.object.get("spec")
 
 
-def _before(trial: Trial, asked: int, late: Call) -> str:
-    return f"{max(0.0, trial.at(late.index) - trial.at(asked)):.1f} s before"
+def _before(trial: Trial, reported: int, late: Call) -> str:
+    return f"{max(0.0, trial.at(late.index) - trial.at(reported)):.1f} s before"

@@ -3,7 +3,7 @@
 1. *inherited*: it claimed one that this object never had, but its predecessor of that name: it was not shown that there is another;
 2. *back*: it claimed an older one than had been claimed, while its caches were behind what had been claimed. To take back what this
    object never can have had is no going back: it mends;
-3. *unshown*: it claimed a generation newer than any that it had been shown or told;
+3. *unshown*: it claimed a generation newer than any that it had been shown or had learnt from an answer;
 4. *unacted*: it knew the generation from a live answer only, claimed it without having asked for anything since, and did something
    for it only once its caches had shown it;
 5. *left behind*: it wrote the status after its caches had shown the last generation, and the status still ended with an older one.
@@ -18,7 +18,7 @@ from staleproof.checks.deeds.claims import (
     StatusClaim,
     acted_before,
     acted_on_children,
-    asked_on_others,
+    acted_on_other_objects,
     observed,
     observed_claims,
     shown_generations,
@@ -57,8 +57,8 @@ def wrong_claims(trial: Trial) -> list[Lapse]:
 
 def _wrong(trial: Trial, claim: StatusClaim) -> Lapse | None:
     """What is wrong with a claim; nothing with that of an object that was never shown in this life."""
-    shown, asked, of, generation = shown_generations(trial), claim.asked, claim.of, claim.generation
-    known, real, subject = shown.known.before(asked, of.uid), claim.commit.generation, _subject(claim)
+    shown, index, of, generation = shown_generations(trial), claim.request_index, claim.of, claim.generation
+    known, real, subject = shown.known.before(index, of.uid), claim.commit.generation, _subject(claim)
     if generation > real and _is_of_predecessor(trial, claim):
         because = f"{subject} says {generation}, which its predecessor had; this one has generation {real}"
         though = f"though it had not been shown that {full_name(claim.commit.entry)} is another one now (uid {of.uid[:8]})"
@@ -66,7 +66,7 @@ def _wrong(trial: Trial, claim: StatusClaim) -> Lapse | None:
     if known and claim.last is not None and generation < claim.last <= real:
         because = f"{subject} went back from generation {claim.last} to {generation}"
         though = f"though {claim.last} had been reported, which its caches had not been shown"
-        is_late = (shown.cached.before(asked, of.uid) or known) < claim.last
+        is_late = (shown.cached.before(index, of.uid) or known) < claim.last
         return _lapse(trial, claim, "back", claim.last, because, though) if is_late else None
     because = f"{subject} says {generation}; the newest generation that the controller had been shown was {known}"
     though = f"though it had been shown no generation after {known}"
@@ -79,7 +79,7 @@ def _is_of_predecessor(trial: Trial, claim: StatusClaim) -> bool:
     named = object_history(trial).named(of.resource, of.name)
     before = [each for each in named if each.create_revision < of.create_revision]
     is_its = bool(before) and before[-1].last.generation >= claim.generation
-    return is_its and view(trial, claim.asked).of(of.uid).shown is None
+    return is_its and view(trial, claim.request_index).of(of.uid).shown is None
 
 
 def unacted_claims(trial: Trial) -> Iterator[Lapse]:
@@ -96,15 +96,15 @@ def unacted_claims(trial: Trial) -> Iterator[Lapse]:
 
 
 def _is_unacted(trial: Trial, claim: StatusClaim) -> bool:
-    asked, of, generation, shown = claim.asked, claim.of, claim.generation, shown_generations(trial)
-    learnt, brought = shown.known.reached(of.uid, generation, before=asked), of.reaching(generation)
-    if claim.about != OBSERVED or learnt is None or brought is None or shown.cached.before(asked, of.uid) >= generation:
+    index, of, generation, shown = claim.request_index, claim.of, claim.generation, shown_generations(trial)
+    learnt, brought = shown.known.reached(of.uid, generation, before=index), of.reaching(generation)
+    if claim.about != OBSERVED or learnt is None or brought is None or shown.cached.before(index, of.uid) >= generation:
         return False
-    waits_for_others = bool(view(trial, asked).withheld() - {of.resource})
-    has_new_life = any(brought.index < start < asked for start in trial.starts)
-    if waits_for_others or has_new_life or asked_on_others(trial, of, after=learnt, before=asked):
+    awaits_other_resources = bool(view(trial, index).withheld() - {of.resource})
+    has_new_life = any(brought.index < start < index for start in trial.starts)
+    if awaits_other_resources or has_new_life or acted_on_other_objects(trial, of, after=learnt, before=index):
         return False  # it acted; or may have had to wait for something else, or may have acted in an earlier life
-    cached, follows = shown.cached.rises(of.uid, generation, after=asked), of.reaching(generation + 1)
+    cached, follows = shown.cached.rises(of.uid, generation, after=index), of.reaching(generation + 1)
     end = follows.index if follows is not None else len(trial.entries)
     return cached is not None and acted_on_children(trial, of, after=cached, before=end)
 
@@ -124,12 +124,12 @@ def left_behind(trial: Trial) -> Iterator[Lapse]:
             continue
         since = shown_generations(trial).cached.reached(of.uid, newest, before=len(trial.entries))
         own = ((commit, commit.heard.index) for commit in reversed(of.commits) if commit.heard is not None)
-        wrote = next(((commit, asked) for commit, asked in own if since is not None and asked > since), None)
+        wrote = next(((commit, index) for commit, index in own if since is not None and index > since), None)
         if wrote is not None:
-            commit, asked = wrote
+            commit, index = wrote
             name = full_name(commit.entry)
             because = f"{name} ended with observed generation {claim} of {newest}; fault-free runs ended with the newest"
-            witnesses = _witnesses(trial, of, newest, asked, commit.index)
+            witnesses = _witnesses(trial, of, newest, index, commit.index)
             finding = Finding(because, witnesses, f"though it had been shown generation {newest}", basis="unfinished")
             yield Lapse("left behind", OBSERVED, of, newest, finding)
 
@@ -146,11 +146,11 @@ def _subject(claim: StatusClaim) -> str:
 
 def _lapse(trial: Trial, claim: StatusClaim, kind: LapseKind, hidden: int, because: str, though: str) -> Lapse:
     """Of a claim made though a generation was hidden; 0 for none."""
-    witnesses = _witnesses(trial, claim.of, hidden, claim.asked, claim.commit.index)
+    witnesses = _witnesses(trial, claim.of, hidden, claim.request_index, claim.commit.index)
     return Lapse(kind, claim.about, claim.of, claim.generation, Finding(because, witnesses, though))
 
 
-def _witnesses(trial: Trial, of: Incarnation, hidden: int, asked: int, committed: int) -> tuple[int, ...]:
+def _witnesses(trial: Trial, of: Incarnation, hidden: int, request_index: int, committed: int) -> tuple[int, ...]:
     """With the commit of the generation that was hidden, if it was ever made."""
     brought = of.reaching(hidden)
-    return context(trial, [brought.index if brought is not None else None], asked, committed)
+    return context(trial, [brought.index if brought is not None else None], request_index, committed)

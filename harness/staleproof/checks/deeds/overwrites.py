@@ -4,9 +4,9 @@ What the controller itself had set before in that object, or in one of its name,
 keep it as it should be. Paths are those of the content, the status, and of labels, annotations, finalizers and owner references.
 
 Finalizers and owner references belong to many, so each of them is a value of its own, wherever it stands. Any other list is one
-value: who owns some of it may own it all, and build it anew.
+value: the owner of some of it may own all of it, and build it anew.
 
-Divergence from Kubernetes: whose a field is follows from who has changed it, not from `managedFields`, which say the same of a PUT.
+Divergence from Kubernetes: a field's owner follows from the changes to it, not from `managedFields`, which say the same of a PUT.
 """
 
 from collections import defaultdict
@@ -51,8 +51,8 @@ class Overwrite:
 
 @dataclass(slots=True)
 class _Object:
-    """What is known of an object, commit by commit: what the controller has set in any object of this name; by path the changes by
-    others since it last set that, each with what was before."""
+    """What is known of an object, commit by commit: what the controller has set in any object of this name; by path the
+    changes of other users since it last set that, each with what was before."""
 
     own: set[str]
     foreign: dict[str, list[tuple[object, Commit]]] = field(default_factory=lambda: defaultdict(list))
@@ -95,7 +95,8 @@ def _overwritten_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterat
 
 
 def knows_change(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:
-    """Whether this life knew the object as it was then, or later, when it asked: by what it was shown, or an own write's answer."""
+    """Whether this life knew the object as it was then, or later, when it sent the request: from what it was shown, or
+    from an own write's answer."""
     return view(trial, request.index).of(of.uid).revision >= change.entry.revision
 
 

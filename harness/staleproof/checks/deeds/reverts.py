@@ -41,7 +41,7 @@ class Revert:
     content: Content
 
     @property
-    def asked(self) -> int:
+    def request_index(self) -> int:
         """The position of the request; of the commit, for what another user returned."""
         by = self.content.commit.by
         return self.content.commit.index if by is None else by.index

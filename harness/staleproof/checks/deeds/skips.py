@@ -1,4 +1,4 @@
-"""What the controller's metrics say that is not so: syncs counted as skipped for staleness, caches told to be newer."""
+"""What the controller's metrics say that is not so: syncs counted as skipped for staleness, caches said to be newer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

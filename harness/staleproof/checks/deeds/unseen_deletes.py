@@ -34,14 +34,14 @@ class UnseenDelete:
 
 
 def unseen_deletes(trial: Trial) -> list[UnseenDelete]:
-    """In the order asked."""
+    """In the order of the requests."""
     found = (_judged(trial, request, child) for request, child in deletions(trial))
     return [each for each in found if each.unseen]
 
 
 def _judged(trial: Trial, request: Request, child: Incarnation) -> UnseenDelete:
-    asked, index = request.asked, request.index
-    is_blind = asked.verb == "delete" and asked.precondition_uid != child.uid and not asked.precondition_revision
+    entry, index = request.asked, request.index
+    is_blind = entry.verb == "delete" and entry.precondition_uid != child.uid and not entry.precondition_revision
     at_risk = [*([child] if is_blind else []), *(each for each in _above(trial, child) if not each.is_gone(before=index + 1))]
     return UnseenDelete(request, child, is_blind, [each for each in at_risk if _is_unseen(trial, each, index)])
 
@@ -66,7 +66,7 @@ def deletes_under(run: Trial, child: Incarnation, owner: Incarnation) -> bool:
 
 def deletes_of_hidden(trial: Trial) -> bool:
     """Whether it asked to delete by a name that stood for an incarnation, or a child of one, that was another's and hidden."""
-    return any(_takes_hidden(trial, index, asked) for index, asked in trial.every(Asked))
+    return any(_takes_hidden(trial, index, entry) for index, entry in trial.every(Asked))
 
 
 def _above(trial: Trial, child: Incarnation) -> list[Incarnation]:
@@ -75,18 +75,18 @@ def _above(trial: Trial, child: Incarnation) -> list[Incarnation]:
     return [each for each in (owner, primary) if each is not None]
 
 
-def _is_unseen(trial: Trial, child: Incarnation, asked: int) -> bool:
-    """Never shown or told, although the controller's view of that resource was old."""
-    seen = view(trial, asked)
+def _is_unseen(trial: Trial, child: Incarnation, index: int) -> bool:
+    """Neither shown nor learnt from an answer, although the controller's view of that resource was old."""
+    seen = view(trial, index)
     if seen.of(child.uid).is_known or (child.creator is not None and not child.creator.succeeded):
         return False
     believed = seen.present(child.resource, child.name)
-    return bool(believed) or _withheld(trial, child.uid, asked) is not None or _is_of_the_past(trial, child, asked)
+    return bool(believed) or _withheld(trial, child.uid, index) is not None or _is_of_the_past(trial, child, index)
 
 
-def _is_of_the_past(trial: Trial, child: Incarnation, asked: int) -> bool:
+def _is_of_the_past(trial: Trial, child: Incarnation, index: int) -> bool:
     """Whether this life was given a list by a fault that is older than the incarnation."""
-    lists = (entry for _, entry in trial.every(Listed, since=trial.life_began(asked), until=asked) if entry.fault is not None)
+    lists = (entry for _, entry in trial.every(Listed, since=trial.life_began(index), until=index) if entry.fault is not None)
     return any(entry.resource == child.resource and (entry.revision or 0) < child.create_revision for entry in lists)
 
 
@@ -103,10 +103,10 @@ def _kept(trial: Trial) -> Mapping[str, Sequence[int]]:
     return grouped((entry.uid, index) for index, entry in trial.every(Withheld))
 
 
-def _takes_hidden(trial: Trial, index: int, asked: Asked) -> bool:
-    if asked.verb != "delete" or asked.subresource or asked.namespace != trial.namespace:
+def _takes_hidden(trial: Trial, index: int, entry: Asked) -> bool:
+    if entry.verb != "delete" or entry.subresource or entry.namespace != trial.namespace:
         return False
-    named = object_history(trial).named(asked.resource, asked.name)
+    named = object_history(trial).named(entry.resource, entry.name)
     foreign = [each for child in named for each in (child, *_above(trial, child))]
     return any(each.creator is None and _is_hidden(trial, each.uid, index) for each in foreign)
 

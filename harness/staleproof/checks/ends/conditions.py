@@ -1,8 +1,8 @@
 """What a status says by type, and whether it says so at the end of a trial: conditions, a phase, whether it is ready.
 
-It can be told from other runs only where there is the same to report on: where all but what the controller itself reports is as a
+Other runs show it only where there is the same to report on: where all but what the controller itself reports is as a
 fault-free run left it (`Besides`). Of a condition its status counts, of a type that every fault-free run ends with; its reason, its
-message and its time tell of the way. Conditions that were only ever appended to, or that hold a type twice, are a history of what
+message and its time are about the way. Conditions that were only ever appended to, or that hold a type twice, are a history of what
 happened: no two runs have the same.
 """
 
@@ -55,9 +55,9 @@ def types(trial: Trial) -> Types:
     own, fields = footprint(trial), defaultdict[str, set[str]](set)
     for role, values in baseline(trial).values.items():
         every = {path: found for path, found in values.items() if _is_by_type(path) and own.has(role.resource, path)}
-        told = {path for path, found in every.items() if all(isinstance(each, str | bool) for each in found.values())}
-        told = {path for path in told if _MISSING not in values[path]}
-        fields[role.resource] |= {path for path in told if role.resource not in histories(trial) or not _is_condition(path)}
+        paths = {path for path, found in every.items() if all(isinstance(each, str | bool) for each in found.values())}
+        paths = {path for path in paths if _MISSING not in values[path]}
+        fields[role.resource] |= {path for path in paths if role.resource not in histories(trial) or not _is_condition(path)}
     return Types({resource: found for resource, found in fields.items() if found})
 
 
@@ -87,7 +87,7 @@ def histories(trial: Trial) -> frozenset[str]:
 
 
 def is_history(objects: Sequence[Sequence[Sequence[Mapping[str, object]]]]) -> bool:
-    """Whether lists of conditions tell what happened one after the other. Of each object there is what it had, in order."""
+    """Whether lists of conditions say what happened one after the other. Of each object there is what it had, in order."""
     pairs = [pair for states in objects for pair in pairwise(states)]
     twice = any(len({each.get("type") for each in state}) < len(state) for states in objects for state in states)
     grew = any(before and len(after) > len(before) for before, after in pairs)
@@ -101,7 +101,9 @@ def _conditions(trial: Trial) -> Mapping[str, Sequence[Sequence[Sequence[Mapping
     for each in object_history(trial).objects.values():
         statuses = [commit.entry.object.get("status") for commit in each.commits]
         lists = [status.get("conditions") for status in statuses if isinstance(status, dict)]
-        found[each.resource].append([[one for one in told if isinstance(one, dict)] for told in lists if isinstance(told, list)])
+        found[each.resource].append(
+            [[one for one in conditions if isinstance(one, dict)] for conditions in lists if isinstance(conditions, list)]
+        )
     return found
 
 

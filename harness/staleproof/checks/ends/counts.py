@@ -44,8 +44,8 @@ class Number(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What may be counted, best told first: of a resource (empty: of any) all, those that are not leaving, or those with this value
-    in a field; or a number that the object has beside its status."""
+    """What may be counted, the clearest first: of a resource (empty: of any) all, those that are not leaving, or those with this
+    value in a field; or a number that the object has beside its status."""
 
     among: _Among
     resource: str = ""
@@ -70,7 +70,7 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number that is known to be a count. `kinds`: of what it may be, the best told first. `spread`: how many values it had.
+    """A number that is known to be a count. `kinds`: of what it may be, the clearest first. `spread`: how many values it had.
     `means_none`: it may be left out where there are none. `alike`: the fields in which what it counts never differed."""
 
     kinds: Sequence[Kind]
@@ -107,7 +107,7 @@ class Miscount:
 @fact
 def counts(trial: Trial) -> Mapping[Number, Count]:
     """The numbers in the controller's own statuses that are counts, as the references show."""
-    found = {number: _count(number, trial) for number in _told(trial)}
+    found = {number: _count(number, trial) for number in _own_numbers(trial)}
     return {number: count for number, count in found.items() if count is not None}
 
 
@@ -127,14 +127,14 @@ def miscounts(trial: Trial, until: int) -> Iterator[Miscount]:
 
 def uncounted(trial: Trial) -> Sequence[Number]:
     """The numbers in the controller's own statuses that fit no count, or had too few values to tell."""
-    return sorted(_told(trial) - counts(trial).keys())
+    return sorted(_own_numbers(trial) - counts(trial).keys())
 
 
 # --- what is learnt
 
 
 @fact
-def _told(trial: Trial) -> frozenset[Number]:
+def _own_numbers(trial: Trial) -> frozenset[Number]:
     """The numbers in the controller's own statuses, in any reference."""
     every = (Number(each.resource, path) for each in _references_at_rest(trial) for path in each.numbers)
     return frozenset(number for number in every if footprint(trial).has(*number))

@@ -1,4 +1,4 @@
-"""Exits of the controller's process that nobody asked for, and which of them a supervisor has to put up with.
+"""Exits of the controller's process that no fault or step asked for, and which of them a supervisor has to put up with.
 
 Two kinds are common practice, and what counts is how the next life fares: a leader that could not renew its lease must stop, and
 most programs do so by exiting (client-go's leader election, `OnStoppedLeading`); and many programs exit when the API server turns

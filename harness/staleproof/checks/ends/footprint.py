@@ -2,10 +2,10 @@
 
 The rest of an end is another user's: what companions make of its objects (revisions of a Deployment, ReplicaSets, their pods,
 claims), what users and competitors write, what the API server puts there later. It is left out by what the controller's own commits
-changed, and not by names of kinds. A create writes every field of the object; a delete writes that it is there no more, and who
-sets or removes finalizers says how long it is there. Fields are those of a resource, whichever object it was: what a controller
-wrote to one of them it might have written to another. How many objects there are is its own matter for each kind of owner: a
-controller that makes pods for a Widget has no hand in the pods of a ReplicaSet.
+changed, and not by names of kinds. A create writes every field of the object; a delete writes that it is there no more, and a
+controller that sets or removes finalizers says how long it is there. Fields are those of a resource, whichever object it was: what
+a controller wrote to one of them it might have written to another. How many objects there are is its own matter for each kind of
+owner: a controller that makes pods for a Widget has no hand in the pods of a ReplicaSet.
 
 A status is a report and no state (`state`): what it says is held against the objects that it is about (`ends.counts`,
 `ends.conditions`).
@@ -29,7 +29,7 @@ _FINALIZERS = ("metadata.finalizers", "metadata.finalizers#", "metadata.finalize
 
 
 class Counted(NamedTuple):
-    """Objects of a resource that an object of this kind owns; empty: that nobody owns."""
+    """Objects of a resource that an object of this kind owns; empty: objects without an owner."""
 
     resource: str
     owner_kind: str
@@ -94,5 +94,5 @@ def own_footprint(trial: Trial) -> Footprint:
 
 @fact
 def footprint(trial: Trial) -> Footprint:
-    """Of a trial and its references together."""
+    """Of a trial and its references."""
     return reduce(or_, in_references(trial, own_footprint), own_footprint(trial))

@@ -27,6 +27,6 @@ def healed(trial: Trial) -> Healed | None:
 
 
 def usual_seconds(trial: Trial) -> float:
-    """How long the trial takes when nobody waits for more than every controller is given."""
+    """How long the trial takes without the time that was waited beyond what every controller is given."""
     overdue = sum(entry.overdue for entry in trial.entries if isinstance(entry, Settled | Probed))
     return trial.entries[-1].at - overdue if trial.entries else 0.0

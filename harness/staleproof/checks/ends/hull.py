@@ -32,7 +32,7 @@ from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
 from staleproof.checks.facts.roles import Names, Role, named, owner_labels, stem_of
-from staleproof.checks.facts.wording import owner_name, told_apart
+from staleproof.checks.facts.wording import contrasted, owner_name
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
 from staleproof.core.history.change import moved
@@ -46,7 +46,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, in_parts
 from staleproof.core.wording import plural
 
-_NOBODYS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
+_SYSTEM_OBJECTS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
 _MISSING = "<not set>"
 _OTHER_WORKLOADS = ("woken", "final", "slept")
 _LONG = 200
@@ -271,7 +271,7 @@ def _of_role(run: Trial, role: Role, trial: Trial, *, until: int | None = None) 
 def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:
     """(resource, object) of everything in the trial's namespace, by commit order, before a position; by default at the end.
 
-    Of what the controller has released nothing but the metadata that says so: it is nobody's any more and stays as it was then.
+    Of what the controller has released nothing but the metadata that says so: it has no controller any more, and stays as it was.
     """
     last: dict[str, Committed] = {}
     for _, entry in trial.every(Committed, until=until):
@@ -336,7 +336,7 @@ def _current(flat: dict[str, object], generation: object) -> Flat:
 def _counts(resource: str, obj: Manifest) -> bool:
     metadata = obj["metadata"]
     leaving = "deletionTimestamp" in metadata and not metadata.get("finalizers")
-    return not leaving and not is_bookkeeping(resource, obj) and (resource, metadata["name"]) not in _NOBODYS
+    return not leaving and not is_bookkeeping(resource, obj) and (resource, metadata["name"]) not in _SYSTEM_OBJECTS
 
 
 def _live(label: str) -> str:
@@ -355,7 +355,7 @@ def _is_measure(path: str, value: object, wanted: Collection[object]) -> bool:
 def _compared(value: object, wanted: Sequence[object]) -> tuple[str, str]:
     """A value and what it should be, for people: of a long text, where it differs from the first that is right."""
     if isinstance(value, str) and isinstance(wanted[0], str) and max(len(value), len(wanted[0])) > _LONG:
-        return told_apart(value, wanted[0])
+        return contrasted(value, wanted[0])
     return _show(value), " or ".join(map(_show, wanted))
 
 

@@ -1,7 +1,7 @@
 """What a trial left over at the end of its settling phase, and still had at the end of all, beyond what any reference left.
 
 What is being deleted and has no finalizer counts as gone: what is missing then (the grace period of a pod) is not the controller's.
-Nor is what a garbage collector would take (`garbage`): children of an owner that is gone stay only if nobody would collect them.
+Nor is what a garbage collector would take (`garbage`): children of an owner that is gone stay only if no collector would take them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from staleproof.core.history.provenance import uid_of
 from staleproof.core.operator.ownership import owner_of
 
 LeftoverKind = Literal["unfinished", "orphaned", "leaked"]
-"""Primaries that were deleted and are there; children of an owner that was; what the controller made and nobody owns."""
+"""Primaries that were deleted and are there; children of an owner that was; what the controller made and has no owner."""
 _Left = Mapping[LeftoverKind, Mapping[Role, Sequence[Incarnation]]]
 
 
@@ -90,13 +90,13 @@ def let_go_at(trial: Trial, left: Leftover) -> int | None:
     deleted = left.owner.deleted
     if deleted is None or left.kind == "unfinished":
         return None
-    asked = [
+    updates = [
         request.index
         for request in trial.requests
         if request.asked.verb in ("update", "patch") and request.succeeded and not request.asked.subresource
         if request.index > deleted and uid_of(request) == left.owner.uid
     ]
-    return max(asked, default=None)
+    return max(updates, default=None)
 
 
 def _because(trial: Trial, left: Leftover) -> str:
@@ -132,7 +132,7 @@ def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
     if child.deleted is not None and child.resource in trial.beside.primaries and not child.owner_uid:
         return "unfinished"
     last = owner_of(child.last.entry.object)  # a successor of its first owner may have taken it over
-    # an owner that was never seen was not of this trial: nobody's fault
+    # an owner that was never seen was not of this trial: no fault of the controller's
     owner = object_history(trial).objects.get(last["uid"] if last is not None else child.owner_uid)
     if owner is not None and owner.deleted is not None:
         return "orphaned"

@@ -41,7 +41,7 @@ class Rest:
     looks: Sequence[int] = ()
     untested: str = ""
 
-    def told(self, writes: Sequence[Request], trial: Trial, *, what: str, though: str) -> Finding:
+    def finding(self, writes: Sequence[Request], trial: Trial, *, what: str, though: str) -> Finding:
         """A finding about some of the writes; `what` is the end of "2 writes"."""
         first = writes[0]
         because = f"{plural(len(writes), 'write')} {what}, the first: {first.asked.verb} {first.asked.resource}/{_name(first)}"
@@ -139,8 +139,8 @@ def _untested(trial: Trial, disturbed: int, looks: Sequence[int]) -> str:
         changed = trial.commit_at[disturbed].entry
         return f"another user changed {changed.resource}/{changed.name} after the controller had settled"
     if not looks:
-        told = "although it was told to" if trial.plan.settle.resync else "because the plan does not tell it to"
-        return f"the controller did not list its primaries again after it had settled, {told}"
+        reason = "although it was told to" if trial.plan.settle.resync else "because the plan does not tell it to"
+        return f"the controller did not list its primaries again after it had settled, {reason}"
     return ""
 
 
@@ -148,9 +148,9 @@ def _late_writes(trial: Trial, settled: int) -> Iterator[Request]:
     """The controller's writes from the settling on that count."""
     locks = {(e.resource, e.name) for _, e in trial.every(Committed) if is_bookkeeping(e.resource, e.object)}
     for request in trial.work:
-        asked = request.asked
-        mine = asked.namespace == trial.namespace or (not asked.namespace and asked.resource in trial.primaries)
-        counts = mine and (asked.resource, _name(request)) not in locks and request.index not in repeated_writes(trial)
+        entry = request.asked
+        mine = entry.namespace == trial.namespace or (not entry.namespace and entry.resource in trial.primaries)
+        counts = mine and (entry.resource, _name(request)) not in locks and request.index not in repeated_writes(trial)
         if request.index > settled and request.succeeded and counts:
             yield request
 

@@ -1,4 +1,4 @@
-"""Whom the controller's writes are for: which primary each of them belongs to, and when a primary first had an effect.
+"""What the controller's writes are for: which primary each of them belongs to, and when a primary first had an effect.
 
 A write belongs to the primary that it is about, or that owns what it is about, however far up. A write that was refused counts if
 it names its object: it shows that the controller looked at it. And how long a primary had to wait: in the references, and while the

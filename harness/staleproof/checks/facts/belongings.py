@@ -3,9 +3,9 @@
 An object belongs to the workload that the workload applies, or that is owned by one that does, at whatever depth and at any time;
 owners that are gone are owners. What any of them mentions by name outside of its status, the controller was asked to manage.
 
-What nobody owns may belong to a primary all the same: a claim that a StatefulSet made, a Secret that was labelled. How such objects
-tell whose they are is learnt from the references (`Tie`): a label that has the name or the uid of the primary, or of something that
-it owns, as its value; or such a name within their own, as volume claim templates have it (`data-w-0`).
+An object without an owner may belong to a primary all the same: a claim that a StatefulSet made, a Secret that was labelled. How
+such objects show whose they are is learnt from the references (`Tie`): a label that has the name or the uid of the primary, or of
+something that it owns, as its value; or such a name within their own, as volume claim templates have it (`data-w-0`).
 """
 
 from collections.abc import Iterator, Mapping, Set
@@ -17,7 +17,7 @@ from staleproof.core.grouping import grouped
 
 
 class Tie(NamedTuple):
-    """How objects of a resource tell whose they are: by a label with this key; empty: by their names."""
+    """How objects of a resource show whose they are: by a label with this key; empty: by their names."""
 
     resource: str
     label: str
@@ -30,12 +30,12 @@ def primary_of(trial: Trial, uid: str) -> Incarnation | None:
 
 @fact
 def ties(trial: Trial) -> Set[Tie]:
-    """By which objects that nobody owns told whose they are, in every reference that had such objects. A label that has other
+    """How objects without an owner showed whose they are, in every reference that had such objects. A label that has other
     values, too, is no tie."""
-    # What the objects of a run tell by each possible tie: a primary, or nothing that is known (empty).
-    told = [grouped(pair for each in _unowned(run) for pair in _tells(run, each)) for run in trial.beside.alike]
-    holds = [{tie for tie, primaries in each.items() if (all if tie.label else any)(primaries)} for each in told]
-    there = [{tie.resource for tie in each} for each in told]
+    # What the objects of a run show by each possible tie: a primary, or nothing that is known (empty).
+    by_run = [grouped(pair for each in _unowned(run) for pair in _possible_ties(run, each)) for run in trial.beside.alike]
+    holds = [{tie for tie, primaries in each.items() if (all if tie.label else any)(primaries)} for each in by_run]
+    there = [{tie.resource for tie in each} for each in by_run]
     every = set[Tie]().union(*holds)
     return {tie for tie in every if all(tie in held or tie.resource not in had for held, had in zip(holds, there, strict=True))}
 
@@ -81,10 +81,10 @@ def _owners(each: Incarnation) -> Iterator[str]:
 
 @fact
 def _tied(trial: Trial) -> Mapping[str, Incarnation]:
-    """By the uid of what nobody owns: of the primary that it tells of, the incarnation that was there when it was made."""
+    """By the uid of what has no owner: the incarnation of the primary that it is tied to, as it was there when it was made."""
     known, made, found = ties(trial), object_history(trial), dict[str, Incarnation]()
     for each in _unowned(trial) if known else ():
-        for primary in dict.fromkeys(told for tie, told in _tells(trial, each) if tie in known and told):
+        for primary in dict.fromkeys(head for tie, head in _possible_ties(trial, each) if tie in known and head):
             resource, _, name = primary.rpartition("/")
             before = [one for one in made.named(resource, name) if one.created < each.created]
             if before:
@@ -97,7 +97,7 @@ def _unowned(trial: Trial) -> list[Incarnation]:
     return [each for each in made if not _is_primary(trial, each) and not list(_owners(each))]
 
 
-def _tells(trial: Trial, each: Incarnation) -> Iterator[tuple[Tie, str]]:
+def _possible_ties(trial: Trial, each: Incarnation) -> Iterator[tuple[Tie, str]]:
     words, metadata = _household(trial), each.first.entry.object["metadata"]
     for key, value in sorted((metadata.get("labels") or {}).items()):
         yield Tie(each.resource, key), words.get(value, "")
@@ -110,6 +110,6 @@ def _household(trial: Trial) -> Mapping[str, str]:
     """Names and uids of primaries and of what they own → the primary. A word that may mean several is left out."""
     every = object_history(trial).objects.values()
     heads = ((each, each if _is_primary(trial, each) else _owning(trial, each.uid)) for each in every)
-    told = [(each, f"{head.resource}/{head.name}") for each, head in heads if head is not None]
-    meant = grouped((word, primary) for each, primary in told for word in (each.name, each.uid))
+    members = [(each, f"{head.resource}/{head.name}") for each, head in heads if head is not None]
+    meant = grouped((word, primary) for each, primary in members for word in (each.name, each.uid))
     return {word: primaries[0] for word, primaries in meant.items() if len(set(primaries)) == 1}

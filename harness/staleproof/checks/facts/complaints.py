@@ -1,6 +1,7 @@
 """What a controller itself says is wrong with an object: in conditions of its status, and in Events about it.
 
-They are for people to read, and nothing is judged by them; but who says that something failed may have been kept from its work.
+They are for people to read, and nothing is judged by them; but a controller that says that something failed may have been kept from
+its work.
 """
 
 import re
@@ -32,8 +33,8 @@ _FAILURE = re.compile(r"fail|error|invalid|denied|forbidden", re.IGNORECASE)
 def complaints(trial: Trial, resource: str, name: str) -> list[str]:
     """The latest conditions of the object that do not hold as they should, and warnings about it, each once, in words."""
     bad, warnings = _said_of(trial, resource, name, len(trial.entries))
-    told = (f"{each.get('type')} is {each.get('status')}, {'; '.join((_said(each), *_causes(each)))}" for each in bad)
-    return [*dict.fromkeys(told), *warnings]
+    sentences = (f"{each.get('type')} is {each.get('status')}, {'; '.join((_said(each), *_causes(each)))}" for each in bad)
+    return [*dict.fromkeys(sentences), *warnings]
 
 
 def says_it_failed(trial: Trial, resource: str, name: str, *, before: int | None = None) -> bool:
@@ -90,5 +91,5 @@ def _fails(condition: Manifest) -> bool:
     return _FAILURE.search(str(condition.get("reason") or "")) is not None
 
 
-def _said(told: Mapping[str, Any]) -> str:
-    return ": ".join(filter(None, (str(told.get("reason") or ""), str(told.get("message") or "")))) or "without a reason"
+def _said(complaint: Mapping[str, Any]) -> str:
+    return ": ".join(filter(None, (str(complaint.get("reason") or ""), str(complaint.get("message") or "")))) or "without a reason"

@@ -79,11 +79,11 @@ def is_withheld(trial: Trial, drift: Drift) -> bool:
 
 
 def notified(trial: Trial, drift: Drift) -> bool:
-    """Whether the system told the controller of something, of that primary or of none, before it was repaired. What was lost on its
-    way tells nothing."""
+    """Whether the system notified the controller of something, of that primary or of none, before it was repaired. What was lost on
+    its way does not count."""
     of = ("", ""), (drift.of.resource, drift.of.name)
-    told = trial.every(Notified, since=drift.index, until=drift.begun)
-    heard = (entry for _, entry in told if entry.system == drift.system and entry.effect != "lose")
+    notifications = trial.every(Notified, since=drift.index, until=drift.begun)
+    heard = (entry for _, entry in notifications if entry.system == drift.system and entry.effect != "lose")
     return any(owner(trial, entry.resource, entry.name) in of for entry in heard)
 
 
@@ -113,7 +113,7 @@ def _drift(trial: Trial, index: Position, entry: Drifted) -> Drift | None:
     writes = (
         call.index
         for call in external_calls(trial)
-        if last_wrong < call.index < end and call.asked.system == entry.system and call.may_have_written and call.may_be_about(of)
+        if last_wrong < call.index < end and call.entry.system == entry.system and call.may_have_written and call.may_be_about(of)
     )
     begun = next(writes, end if repaired is None else last_wrong)
     return Drift(index, entry, of, last_wrong, repaired, begun, until)

@@ -22,7 +22,7 @@ class Call:
     is about, two empty strings for none that is known."""
 
     index: Position
-    asked: Called
+    entry: Called
     answer_index: Position | None
     answer: Replied | None
     of: tuple[str, str]
@@ -33,7 +33,7 @@ class Call:
 
     @property
     def failed(self) -> bool:
-        """Whether the system itself refused it, and the controller was told so."""
+        """Whether the system itself refused it, and said so to the controller."""
         return self.answer is not None and self.answer.outcome == "fail" and self.answer.effect is None
 
     @property
@@ -50,7 +50,7 @@ class Call:
     @property
     def reads(self) -> bool:
         """Whether it is not there to change anything, as its verb says; in doubt it is."""
-        return not changes_something(self.asked.verb)
+        return not changes_something(self.entry.verb)
 
     def may_be_about(self, primary: Incarnation) -> bool:
         """Whether it is about that one, or does not say what it is about."""
@@ -59,16 +59,16 @@ class Call:
 
 @fact
 def external_calls(trial: Trial) -> Sequence[Call]:
-    """In the order in which they were asked."""
+    """In the order in which they were made."""
     return list(_calls(trial))
 
 
 def _calls(trial: Trial) -> Iterator[Call]:
     answers = grouped(((entry.system, entry.call), (index, entry)) for index, entry in trial.every(Replied))
-    for index, asked in trial.every(Called):
-        later = (pair for pair in answers.get((asked.system, asked.call), ()) if pair[0] > index)
+    for index, entry in trial.every(Called):
+        later = (pair for pair in answers.get((entry.system, entry.call), ()) if pair[0] > index)
         answer_index, answer = next(later, (None, None))
-        yield Call(index, asked, answer_index, answer, owner(trial, asked.resource, asked.name))
+        yield Call(index, entry, answer_index, answer, owner(trial, entry.resource, entry.name))
 
 
 def owner(trial: Trial, resource: str, name: str) -> tuple[str, str]:

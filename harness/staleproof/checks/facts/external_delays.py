@@ -6,7 +6,7 @@
   Kubernetes was written only once the system was up again. It needed nothing outside if nothing of it there was changed afterwards,
   or if a change of the same fields made nothing change there when the system was up (`inner_fields`).
 
-The reaction without such a wait (`reactions`) tells how long it takes otherwise.
+The reaction without such a wait (`reactions`) shows how long it takes otherwise.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,7 +82,7 @@ def _objects(trial: Trial) -> Iterator[Delay]:
             until = Position(call.answer_index or 0)
             if not _is_hindered(trial, trial.at(each.shown), trial.at(until)):
                 seconds = _seconds(trial, each, until, each.first)
-                yield Delay("object", each, call.asked.system, call.index, until, each.first, _told(call), seconds)
+                yield Delay("object", each, call.entry.system, call.index, until, each.first, _in_words(call), seconds)
 
 
 def _parts(trial: Trial) -> Iterator[Delay]:
@@ -143,8 +143,8 @@ def _seconds(trial: Trial, each: Reaction, until: int, end: Position | None) -> 
     return trial.at(until if end is None else min(end, until)) - trial.at(each.shown)
 
 
-def _told(call: Call) -> str:
-    return f"a call to {call.asked.system} about {call.of[0]}/{call.of[1]} was under way"
+def _in_words(call: Call) -> str:
+    return f"a call to {call.entry.system} about {call.of[0]}/{call.of[1]} was under way"
 
 
 def _is_hindered(trial: Trial, since: float, until: float) -> bool:

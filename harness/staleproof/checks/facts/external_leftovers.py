@@ -80,7 +80,7 @@ def at_risk(trial: Trial) -> Position | None:
     gone = [
         at for (system, thing), seen in made_outside(trial).items() if (at := _owner_gone(trial, system, thing, seen)) is not None
     ]
-    calls = [call for call in external_calls(trial) if call.may_have_written and call.asked.system in made]
+    calls = [call for call in external_calls(trial) if call.may_have_written and call.entry.system in made]
     return min([*gone, *(call.index for call in calls if _is_record_lost(trial, call))], default=None)
 
 
@@ -91,10 +91,10 @@ def _made(trial: Trial, system: str, thing: Thing) -> Position | None:
     if not place:
         return None
     before, seen = readings[place - 1].index, readings[place].index
-    others = (entry for _, entry in trial.every(Drifted, since=before, until=seen) if entry.change == "created")
-    if any((entry.system, entry.kind, entry.external) == (system, *thing) for entry in others):
+    foreign = (entry for _, entry in trial.every(Drifted, since=before, until=seen) if entry.change == "created")
+    if any((entry.system, entry.kind, entry.external) == (system, *thing) for entry in foreign):
         return None
-    calls = (call for call in external_calls(trial) if before < call.index < seen and call.asked.system == system)
+    calls = (call for call in external_calls(trial) if before < call.index < seen and call.entry.system == system)
     return seen if any(call.may_have_written for call in calls) else None
 
 

@@ -1,7 +1,7 @@
 """What external systems held, whenever the harness read it, and which primary each thing there belongs to.
 
 Between two readings that are alike nothing is known to have changed; between two that differ it changed at some moment. While a
-repair is waited for, a system is read over and over, and a reading is told only when it differs from the one before.
+repair is waited for, a system is read over and over, and a reading is recorded only when it differs from the one before.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

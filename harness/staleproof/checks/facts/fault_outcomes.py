@@ -53,10 +53,10 @@ def fault_outcomes(history: History) -> tuple[FaultOutcome, ...]:
     """One for each fault of the plan, in its order. What fired has fired, whatever was refused besides."""
     every = [entry for entry in history.entries if isinstance(entry, FaultFired | FaultRefused | FaultMissed)]
     by_fault = grouped((entry.fault, entry) for entry in every)
-    told = {fault: max(entries, key=lambda entry: _WEIGHT[type(entry)]) for fault, entries in by_fault.items()}
+    decisive = {fault: max(entries, key=lambda entry: _WEIGHT[type(entry)]) for fault, entries in by_fault.items()}
     faults = history.header.plan.faults
     return tuple(
-        replace(_outcome(fault.tag, fault.resource, told.get(FaultIndex(index))), program=fault.program)
+        replace(_outcome(fault.tag, fault.resource, decisive.get(FaultIndex(index))), program=fault.program)
         for index, fault in enumerate(faults)
     )
 
@@ -75,8 +75,8 @@ def hostility(plan: Plan) -> str:
 _WEIGHT: dict[type, int] = {FaultMissed: 0, FaultRefused: 1, FaultFired: 2}
 
 
-def _outcome(name: str, resource: str, told: FaultFired | FaultRefused | FaultMissed | None) -> FaultOutcome:
-    match told:
+def _outcome(name: str, resource: str, entry: FaultFired | FaultRefused | FaultMissed | None) -> FaultOutcome:
+    match entry:
         case FaultFired(at=at, on=on):
             return FaultOutcome(name, resource, "fired", at, on)
         case FaultRefused(at=at, on=on, row=row, why=why):

@@ -87,8 +87,8 @@ def _outages(trial: Trial) -> Iterator[Hindrance]:
 
 def _lost_calls(trial: Trial) -> Iterator[Hindrance]:
     """Calls that went wrong one after the other, of one system."""
-    calls = sorted(external_calls(trial), key=lambda call: call.asked.system)
-    for (system, disturbed), group in groupby(calls, key=lambda call: (call.asked.system, call.is_disturbed)):
+    calls = sorted(external_calls(trial), key=lambda call: call.entry.system)
+    for (system, disturbed), group in groupby(calls, key=lambda call: (call.entry.system, call.is_disturbed)):
         if disturbed:
             every = list(group)
             ended = [_ended(trial, call) for call in every]
@@ -103,7 +103,7 @@ def _ended(trial: Trial, call: Call) -> float:
     again = (
         each
         for each in external_calls(trial)
-        if each.index > call.index and (each.asked.system, each.of) == (call.asked.system, call.of)
+        if each.index > call.index and (each.entry.system, each.of) == (call.entry.system, call.of)
     )
     return next((trial.at(each.index) for each in again), math.inf)
 

@@ -20,8 +20,8 @@ def is_harmless(plan: Plan) -> bool:
 
 
 def unstable_fields(runs: Sequence[History]) -> frozenset[UnstableField]:
-    """Of these runs of one plan, in which nothing was hidden, lost or turned away. One run alone does not tell the roles, and one
-    that was disturbed or did not settle tells nothing."""
+    """Of these runs of one plan, in which nothing was hidden, lost or turned away. One run alone does not show the roles, and one
+    that was disturbed or did not settle shows nothing."""
     sound = [run for run in runs if ended_well(indexed(run))]
     masks = baseline(indexed(sound[0], sound)).masks if len(sound) > 1 else {}
     return frozenset(UnstableField(*role, path) for role, paths in masks.items() for path in paths if path)

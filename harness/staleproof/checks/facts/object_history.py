@@ -1,4 +1,4 @@
-"""Objects over time: every incarnation with its commits, who created and deleted it, and how many of a role were alive at a time.
+"""Objects over time: every incarnation with its commits, its creator and its deleter, and how many of a role were alive at a time.
 
 "Live" means not deleted, and deleted means deletionTimestamp set. Commits are ordered by their revision. Whose they are is the
 trial's to say (`Trial.commits`); a delete of what another user had deleted before is not the controller's.
@@ -28,7 +28,7 @@ class Incarnation:
     """One object by its uid, with its commits in the order of their revisions.
 
     Attributes:
-        named: what it is called, and who owns it; `role`: what it stands for in any run of the workload.
+        named: what it is called, and what owns it; `role`: what it stands for in any run of the workload.
         label: what roles call it as an owner: `Widget/w`, with `#2` for a second incarnation.
         owner_uid: the uid of the object whose child it was when it was made (`owner_of`); empty for none.
         end: the commit by which it was deleted; None if it never was.
@@ -83,7 +83,7 @@ class Incarnation:
 
     @property
     def deleter(self) -> Request | None:
-        """The controller's request that deleted it; None if another user did, or nobody."""
+        """The controller's request that deleted it; None if another user did, or if it was never deleted."""
         by = self.end.by if self.end is not None else None
         return by if by is not None and by.asked.verb in ("delete", "deletecollection") else None
 
@@ -188,13 +188,13 @@ def object_history(trial: Trial) -> ObjectHistory:
 
 @fact
 def creations(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
-    """What the controller created, with the request, in the order asked."""
+    """What the controller created, with the request, in the order of the requests."""
     return _in_order((child.creator, child) for child in object_history(trial).objects.values())
 
 
 @fact
 def deletions(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
-    """What the controller deleted, with the request, in the order asked."""
+    """What the controller deleted, with the request, in the order of the requests."""
     return _in_order((child.deleter, child) for child in object_history(trial).objects.values())
 
 

@@ -62,8 +62,8 @@ class OwnWrites:
         """Where what was created was deleted again, or the controller heard so; None for a delete, which nothing undoes."""
         if self.verb == "delete" or other.deleted is None:
             return None
-        told = other.deleter.answer_index if other.deleter else None
-        return min(other.deleted, other.deleted if told is None else told)
+        heard = other.deleter.answer_index if other.deleter else None
+        return min(other.deleted, other.deleted if heard is None else heard)
 
 
 def _own_writes(trial: Trial, verb: OwnVerb) -> OwnWrites:
@@ -89,8 +89,8 @@ def own_deletes(trial: Trial) -> OwnWrites:
 
 def taken_unseen(trial: Trial, role: Role, *, before: int) -> list[Incarnation]:
     """Objects of a role that another user deleted, which the controller had not been shown before a position."""
-    others = object_history(trial).objects.values()
-    gone = [each for each in others if each.role == role and each.deleter is None and each.is_gone(before=before)]
+    objects = object_history(trial).objects.values()
+    gone = [each for each in objects if each.role == role and each.deleter is None and each.is_gone(before=before)]
     return [each for each in gone if not _is_shown(trial, each, "delete", before)]
 
 
@@ -109,7 +109,7 @@ def own_children(trial: Trial, *, before: int) -> list[Incarnation]:
 
 
 def unseen_children(trial: Trial, *, at: int) -> list[Incarnation]:
-    """Those that were alive before the entry at a position, and that this life had not been shown, nor told of, by then."""
+    """Those alive before the entry at a position that this life had not been shown by then, and did not know from an answer."""
     return [child for child in own_children(trial, before=at) if not view(trial, at + 1).of(child.uid).is_known]
 
 

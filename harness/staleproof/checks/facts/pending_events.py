@@ -112,7 +112,7 @@ def _events(trial: Trial) -> Iterator[PendingEvent]:
         chosen, selectors = seen.of(commit.entry.uid).chosen, seen.streamed(commit.entry.resource)
         has_it = chosen is not None and chosen[1]
         is_read = chosen is None and seen.of(commit.entry.uid).shown is not None
-        if "" in selectors or has_it or (is_read and (selectors or not _is_told(trial, commit))):
+        if "" in selectors or has_it or (is_read and (selectors or not _is_known_by_answer(trial, commit))):
             yield _event(trial, commit, commit.index, is_due=has_it or "" in selectors or not selectors)
         elif selectors:
             kept = seen.life.selected.get((commit.entry.uid, commit.entry.revision), -1)
@@ -128,7 +128,7 @@ def _event(trial: Trial, commit: Commit, since: int, *, is_due: bool = True) -> 
     return PendingEvent(commit.index, commit.entry, until, is_due, is_skipped)
 
 
-def _is_told(trial: Trial, commit: Commit) -> bool:
+def _is_known_by_answer(trial: Trial, commit: Commit) -> bool:
     """Whether the controller, which does not watch this resource, knows of a commit by the answer to a write of its own."""
     same = object_history(trial).objects[commit.entry.uid].commits
     ends = any(each.deletes and each.heard is not None and each.index < commit.index for each in same)
@@ -152,8 +152,8 @@ def _shown_at(seen: View, commit: Committed) -> int | None:
         return since
     states = seen.life.objects.since(since, commit.uid)
     shown = next((index for index, known in states if known.has_seen(commit.revision)), None)
-    lists = (seen.life.whole.since(since, (commit.resource, place)) for place in ("", commit.namespace))
-    listed = (index for changes in lists for index, revision in changes if revision >= commit.revision)
+    lists = (seen.life.whole_lists.since(since, (commit.resource, place)) for place in ("", commit.namespace))
+    listed = (index for revisions in lists for index, revision in revisions if revision >= commit.revision)
     return min((index for index in (shown, *listed) if index is not None), default=None)
 
 

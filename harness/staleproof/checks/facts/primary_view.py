@@ -5,7 +5,7 @@ newest that it was *shown*: the lesser of the two, so that a doubt never makes a
 past state which a fault had at hand, though it had been shown a newer one, has gone back: from then on that is what it knows.
 
 Two states differ only if what the user wants of the primary differs (everything but metadata and status, and whether it is being
-deleted): own status updates and touches make a revision newer, and nobody would do anything else on the older one.
+deleted): own status updates and touches make a revision newer, and no controller would do anything else on the older one.
 """
 
 from bisect import bisect_left
@@ -77,7 +77,7 @@ class PrimaryView:
     # --- what it knows
 
     def known(self, uid: str, *, before: int) -> int:
-        """The newest revision that this life had been shown or told; 0 for none."""
+        """The newest revision that this life had been shown or had learnt from an answer; 0 for none."""
         known = view(self._trial, before).of(uid)
         return known.back or known.revision
 
@@ -127,10 +127,10 @@ def owned_resources(trial: Trial) -> Set[tuple[str, str]]:
     return {(primary.resource, resource) for primary, resource in owners if primary is not None}
 
 
-def acted_on_more(trial: Trial, primary: Incarnation, newer: Sequence[Incarnation], asked: int) -> str:
+def acted_on_more(trial: Trial, primary: Incarnation, newer: Sequence[Incarnation], index: int) -> str:
     """Though what it wrote: it knew a primary only up to a revision, and had acted for these children on a newer one."""
     primaries, name = primary_view(trial), short_name(primary.first.entry)
-    acted = max(primaries.acted_on(child.uid, before=asked) for child in newer)
-    known = primaries.known(primary.uid, before=asked)
+    acted = max(primaries.acted_on(child.uid, before=index) for child in newer)
+    known = primaries.known(primary.uid, before=index)
     shown = f"only up to resourceVersion {known}" if known else "not at all"
     return f"though it had been shown {name} {shown} since it started, and had acted on {acted}"

@@ -82,7 +82,7 @@ def busiest_period(trial: Trial, system: str) -> float | None:
 
 
 def _spans(trial: Trial) -> Iterator[QuietSpan]:
-    by_owner = grouped(((call.asked.system, call.of), call) for call in external_calls(trial))
+    by_owner = grouped(((call.entry.system, call.of), call) for call in external_calls(trial))
     for (system, of), calls in by_owner.items():
         for primary in object_history(trial).named(*of):
             if f"{primary.resource}/{primary.name}" in trial.applied and system in external_states(trial):
@@ -95,8 +95,8 @@ def _of_primary(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call
     for happened, since, until in _without([*_busy(trial, system, of, calls)], begins, ends):
         first, behind = _position(trial, since), _position(trial, until)
         inside = [call for call in calls if first <= call.index < behind and call.succeeded]
-        most = Counter((call.asked.verb, call.asked.text) for call in inside).most_common(1)
-        same = [call for call in inside if most and (call.asked.verb, call.asked.text) == most[0][0]]
+        most = Counter((call.entry.verb, call.entry.text) for call in inside).most_common(1)
+        same = [call for call in inside if most and (call.entry.verb, call.entry.text) == most[0][0]]
         held = external_states(trial)[system].before(first + 1)
         yield QuietSpan(
             system=system,
@@ -137,8 +137,8 @@ def _busy(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call]) -> 
         if (drift.system, drift.of.uid) == (system, of.uid):
             yield _after(trial, drift.index, drift.until if drift.repaired is None else drift.repaired)
     yield from ((each.since, each.until + each.given + REST_SECONDS) for each in hindrances(trial) if each.system == system)
-    moments = [call.answer_index or call.index for call in calls if not call.succeeded and call.asked.system == system]
-    moments += [index for index, entry in trial.every(Notified) if entry.system == system and _tells_of(trial, entry, of)]
+    moments = [call.answer_index or call.index for call in calls if not call.succeeded and call.entry.system == system]
+    moments += [index for index, entry in trial.every(Notified) if entry.system == system and _concerns(trial, entry, of)]
     moments += [commit.index for commit in trial.commits if not _is_nothing(commit)]
     moments += [request.answer_index or request.index for request in trial.work if not request.succeeded]
     yield from (_after(trial, index, index) for index in moments)
@@ -157,13 +157,13 @@ def _changing(trial: Trial, system: str, of: Incarnation) -> Iterator[_Span]:
             yield _after(trial, before.index, after.index)
     first, last = readings.every[0].index, readings.every[-1].index
     yield _after(trial, 0, first)
-    later = (call for call in external_calls(trial) if call.index > last and call.asked.system == system)
+    later = (call for call in external_calls(trial) if call.index > last and call.entry.system == system)
     write = next((call for call in later if call.may_have_written and call.may_be_about(of)), None)
     if write is not None:
         yield _after(trial, write.index, len(trial.entries) - 1)
 
 
-def _tells_of(trial: Trial, entry: Notified, of: Incarnation) -> bool:
+def _concerns(trial: Trial, entry: Notified, of: Incarnation) -> bool:
     return owner(trial, entry.resource, entry.name) in (("", ""), (of.resource, of.name))
 
 

@@ -13,9 +13,9 @@ def says_ready(obj: Manifest) -> bool | None:
         return None
     conditions = status.get("conditions")
     every = [each for each in conditions if isinstance(each, dict)] if isinstance(conditions, list) else []
-    told = [each.get("status") == "True" for each in every if each.get("type") in READY]
-    if told:
-        return all(told)
+    statuses = [each.get("status") == "True" for each in every if each.get("type") in READY]
+    if statuses:
+        return all(statuses)
     if isinstance(status.get("ready"), bool):
         return bool(status["ready"])
     phase = status.get("phase")
@@ -23,7 +23,7 @@ def says_ready(obj: Manifest) -> bool | None:
 
 
 def is_silent(obj: Manifest) -> bool:
-    """Whether its status tells of no state at all beside numbers: no condition, no phase, nothing that is true or false."""
+    """Whether its status shows no state at all beside numbers: no condition, no phase, nothing that is true or false."""
     status = obj.get("status")
     values = status.values() if isinstance(status, dict) else ()
     return not any(isinstance(value, str | bool) or (isinstance(value, list) and value) for value in values)

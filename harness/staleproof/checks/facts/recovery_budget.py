@@ -8,7 +8,7 @@ when each try follows the wait of the one before; a controller that is woken in 
 it waits for, so one whose requests failed, rejected or for a reason of its own, is given what client-go's rate limiter makes of
 their number.
 
-Not every controller waits longer each time: retrying once a minute is common, and only a retry that nothing has woken tells. As
+Not every controller waits longer each time: retrying once a minute is common, and only a retry that nothing has woken shows it. As
 long as there is none, the pace is unknown: so long is waited that a retry once a minute is seen. If none comes, nothing is proved,
 unless a later step of the workload woke the controller and it still did not try again.
 """
@@ -65,7 +65,7 @@ def budget(trial: Trial, until: int) -> Budget:
     if not groups:
         return Budget(seconds, since)
     last = max(groups, key=lambda group: group.rejected[-1])
-    rests = {number for number, step in enumerate(trial.plan.steps, 1) if isinstance(step, Rest)}  # they wake nobody
+    rests = {number for number, step in enumerate(trial.plan.steps, 1) if isinstance(step, Rest)}  # they wake no controller
     was_woken = any(run.began > last.rejected[-1] and run.number not in rests for run in trial.steps)
     unknown = f"it has not tried the {last.target.words} again, and nothing tells how long it waits by itself"
     return Budget(
@@ -151,7 +151,7 @@ def _limited(trial: Trial, life: int, since: int, settled: int) -> float:
 
 
 def _failures(trial: Trial, until: int) -> Iterator[int]:
-    """Positions of the answers that tell of a failure.
+    """Positions of the answers that report a failure.
 
     A controller that asks whether something exists, or removes it, and hears that it does not exist, has not failed.
     """

@@ -1,7 +1,7 @@
 """What became of requests that a fault rejected, or whose answer it lost: how often the controller tried again, and when.
 
 Attempts are grouped by what they are about: verb, resource, subresource, and the name where the request has one (a create has
-none). Whether an attempt is the same work as another cannot be seen, so only the rate of all of a group is told. Nor is each
+none). Whether an attempt is the same work as another cannot be seen, so only the rate of a group is judged. Nor is each
 attempt a retry: what the controller is shown, and a step of the workload, make it look again, however long it would have waited by
 itself.
 """
@@ -76,19 +76,19 @@ def waits_unknown(trial: Trial) -> Sequence[Rejections]:
 def _failed_by(trial: Trial, effect: Effect) -> list[Rejections]:
     settled = len(trial.entries) if trial.settled is None else trial.settled
     found: dict[tuple[Attempted, FaultIndex], Rejections] = {}
-    others: dict[tuple[str, str], list[int]] = defaultdict(list)
+    other_attempts: dict[tuple[str, str], list[int]] = defaultdict(list)
     faults = {number: fault for number, fault in trial.fired.items() if effect in fault.effects}
     for index, target, number in _attempts(trial, settled):
         if number is not None and number in faults:
             found.setdefault((target, number), Rejections(target, number)).rejected.append(index)
         else:
-            others[target.verb, target.resource].append(index)
+            other_attempts[target.verb, target.resource].append(index)
     for (target, number), group in found.items():
         last = group.rejected[-1]
         fault, span = faults[number], trial.spans.get(number)
         limited = span is None or (isinstance(fault, CallFault) and fault.times is not None)
         group.until = last if limited else min(trial.closing(number), settled)
-        group.later = next((index for index in others[target.verb, target.resource] if index > last), None)
+        group.later = next((index for index in other_attempts[target.verb, target.resource] if index > last), None)
         group.is_paced = _is_paced(trial, group)
     return list(found.values())
 
@@ -117,8 +117,8 @@ def _is_paced(trial: Trial, group: Rejections) -> bool:
 def _is_another_look(trial: Trial, before: int, index: int) -> bool:
     """Whether two attempts are not of one look at several objects, which go out one after the other."""
     gap = trial.at(index) - trial.at(before)
-    asked = trial.positions(Asked)
-    between = bisect_left(asked, index) > bisect_right(asked, before)
+    requests = trial.positions(Asked)
+    between = bisect_left(requests, index) > bisect_right(requests, before)
     return gap > (SHORTEST_WAIT_SECONDS if between else LONGEST_THROTTLE_SECONDS)
 
 
@@ -176,8 +176,8 @@ def repeated_writes(trial: Trial) -> frozenset[int]:
     """
     unheard, found = set[Attempted](), set[int]()
     for request in trial.requests:
-        asked, answer = request.asked, request.answer
-        target = Attempted(asked.verb, asked.resource, asked.name, asked.subresource)
+        entry, answer = request.asked, request.answer
+        target = Attempted(entry.verb, entry.resource, entry.name, entry.subresource)
         if target in unheard:
             unheard.remove(target)
             found.add(request.index)

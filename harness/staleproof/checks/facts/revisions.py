@@ -7,7 +7,7 @@ more of them and a higher number, although everything else ends as it should. Ot
 (rollouts.argoproj.io) number them in annotations of their own.
 
 A StatefulSet leaves the PersistentVolumeClaims of the pods that it no longer has, unless told otherwise (KEP-1847,
-`persistentVolumeClaimRetentionPolicy`): they tell that there once were so many, or that there was such a StatefulSet.
+`persistentVolumeClaimRetentionPolicy`): they show that there once were so many, or that there was such a StatefulSet.
 """
 
 from collections import defaultdict
@@ -30,8 +30,8 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "daemonsets.apps": ("metadata.annotations.deprecated.daemonset.template.generation",),
     "pods": ("metadata.labels.pod-template-generation",),
 }
-"""How the fields begin that tell of earlier states, by resource. A ControllerRevision has the annotations that its owner had when
-it was made, and keeps them: they tell when that was. A DaemonSet counts its templates, and so do its pods."""
+"""How the fields begin that are about earlier states, by resource. A ControllerRevision has the annotations that its owner had when
+it was made, and keeps them: they show when that was. A DaemonSet counts its templates, and so do its pods."""
 
 
 def without_past_revisions(objects: Sequence[tuple[str, Manifest]]) -> list[tuple[str, Manifest]]:
@@ -59,8 +59,8 @@ def without_past_revisions(objects: Sequence[tuple[str, Manifest]]) -> list[tupl
 
 
 def without_past_claims(objects: Sequence[tuple[str, Manifest]], own: Collection[str]) -> list[tuple[str, Manifest]]:
-    """These objects (resource, object) without the claims that nobody owns and no pod uses; but with those whose uid is among the
-    controller's `own`."""
+    """These objects (resource, object) without the claims that have no owner and that no pod uses; but with those whose uid is
+    among the controller's `own`."""
     if not any(resource == _CLAIMS for resource, _ in objects):
         return [*objects]
     pods = [obj for resource, obj in objects if resource == _PODS]
@@ -79,8 +79,8 @@ def is_kept_as_another(trial: Trial, revision: Incarnation, *, before: int) -> b
     """Whether it is a ControllerRevision, and another one of the same owner, live at this position, holds the same state."""
     if revision.resource != _CONTROLLER_REVISIONS or not revision.owner_uid:
         return False
-    others = (each for each in object_history(trial).objects.values() if each.uid != revision.uid and each.is_live(before=before))
-    kept = (each for each in others if (each.resource, each.owner_uid) == (revision.resource, revision.owner_uid))
+    live = (each for each in object_history(trial).objects.values() if each.uid != revision.uid and each.is_live(before=before))
+    kept = (each for each in live if (each.resource, each.owner_uid) == (revision.resource, revision.owner_uid))
     return any(_state(each) == _state(revision) for each in kept)
 
 
@@ -89,7 +89,7 @@ def _state(revision: Incarnation) -> object:
 
 
 def unnumbered(resource: str, flat: Mapping[str, object]) -> dict[str, object]:
-    """An object's fields without those that tell of earlier states."""
+    """An object's fields without those that are about earlier states."""
     numbers = _NUMBERS.get(resource)
     return {path: value for path, value in flat.items() if not (numbers and path.startswith(numbers))}
 
@@ -100,8 +100,8 @@ def _revision(resource: str, obj: Manifest) -> tuple[str, int] | None:
     if owner is None or owner["kind"] not in _OWNERS.get(resource, ()):
         return None
     annotations = obj["metadata"].get("annotations") or {}
-    told = str(obj.get("revision") if resource == _CONTROLLER_REVISIONS else annotations.get(_REVISION))
-    return (owner["uid"], int(told)) if told.isdecimal() else None
+    number = str(obj.get("revision") if resource == _CONTROLLER_REVISIONS else annotations.get(_REVISION))
+    return (owner["uid"], int(number)) if number.isdecimal() else None
 
 
 def _has_pods(obj: Manifest) -> bool:

@@ -41,14 +41,14 @@ class Names:
         if named in self.stable:
             return Role(*named)
         generated: str = manifest["metadata"].get("generateName") or ""
-        told = Role(named.owner, named.resource, generated or stem_of(named.name))
-        if generated and told in self.stems:
-            return told
-        return next((role for role in _beginnings(named) if role in self.stems), told)
+        guess = Role(named.owner, named.resource, generated or stem_of(named.name))
+        if generated and guess in self.stems:
+            return guess
+        return next((role for role in _beginnings(named) if role in self.stems), guess)
 
 
 def learn_names(references: Sequence[Iterable[Named]]) -> Names:
-    """What these runs' names have in common. One run alone does not tell which of its names are generated."""
+    """What these runs' names have in common. One run alone does not show which of its names are generated."""
     used = [set(names) for names in references]
     if len(used) < 2:
         return Names()

@@ -1,8 +1,8 @@
 """Does a controller keep more objects than the primary's replica count says, without any fault?
 
-No rule asks this. Many a controller rightly keeps another number (one to lead the others, one for each two, a history), and what a
-run shows without faults too is no finding. It is told where fault-free runs contradict each other: the controller kept exactly as
-many objects of a resource as it was asked for, for more than one number, and at other times more.
+No rule asks this. Many a controller rightly keeps another number (one to lead the rest, one for each two, a history), and what a
+run shows without faults too is no finding. It is reported where fault-free runs contradict each other: the controller kept exactly
+as many objects of a resource as it was asked for, for more than one number, and at other times more.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ class Kept(NamedTuple):
     """So many live objects of a kind there were at the end of a step, when so many were asked for."""
 
     kind: str
-    asked: int
+    wanted: int
     live: int
 
 
@@ -31,14 +31,14 @@ def beyond_scale(runs: Sequence[Trial], path: Sequence[str]) -> str:
     kept = [each for run, end in rests if end is not None for each in _kept_at(run, path, end)]
     for kind in sorted({each.kind for each in kept}):
         mine = [each for each in kept if each.kind == kind]
-        right = [each for each in mine if each.live == each.asked]
-        more = [each for each in mine if each.live > each.asked]
-        if more and len({each.asked for each in right}) > 1:
-            worst = max(more, key=lambda each: each.live - each.asked)
-            often = f"{mine.count(worst)} of {sum(each.asked == worst.asked for each in mine)} times"
-            asked = f"{'.'.join(path)} was {worst.asked} ({often})"
+        right = [each for each in mine if each.live == each.wanted]
+        more = [each for each in mine if each.live > each.wanted]
+        if more and len({each.wanted for each in right}) > 1:
+            worst = max(more, key=lambda each: each.live - each.wanted)
+            often = f"{mine.count(worst)} of {sum(each.wanted == worst.wanted for each in mine)} times"
+            setting = f"{'.'.join(path)} was {worst.wanted} ({often})"
             otherwise = f"otherwise as many as asked for ({len(right)} of {len(mine)} times)"
-            return f"{plural(worst.live, kind)} where {asked}, and {otherwise}"
+            return f"{plural(worst.live, kind)} where {setting}, and {otherwise}"
     return ""
 
 
@@ -48,9 +48,9 @@ def _kept_at(run: Trial, path: Sequence[str], end: Position) -> Iterator[Kept]:
     for primary in run.history.header.primaries:
         resource, _, name = primary.rpartition("/")
         for owner in made.named(resource, name):
-            asked = next((value_at(each.entry.object, path) for each in reversed(owner.commits) if each.index < end), None)
-            if not isinstance(asked, int) or not owner.is_live(before=end):
+            wanted = next((value_at(each.entry.object, path) for each in reversed(owner.commits) if each.index < end), None)
+            if not isinstance(wanted, int) or not owner.is_live(before=end):
                 continue
             owned = [each for each in made.objects.values() if each.uid != owner.uid and made.root_of(each.uid) == owner.uid]
             live = Counter(str(each.first.entry.object["kind"]).lower() for each in owned if each.is_live(before=end))
-            yield from (Kept(kind, asked, number) for kind, number in live.items())
+            yield from (Kept(kind, wanted, number) for kind, number in live.items())

@@ -9,7 +9,7 @@ from staleproof.core.history.change import WriteKind, void_writes, write_kind
 
 @fact
 def changing_kinds(trial: Trial) -> Sequence[tuple[int, WriteKind]]:
-    """(position, kind) of each write that changed anything, in the order asked."""
+    """(position, kind) of each write that changed anything, in the order of the requests."""
     void = {request.index for request in void_writes(trial.work, trial.commits, trial.plan.settle.moves)}
     return [(request.index, write_kind(request.asked)) for request in trial.work if request.index not in void]
 
@@ -19,14 +19,14 @@ def kinds_between(trial: Trial, since: int, until: int | None) -> frozenset[Writ
     return frozenset(kind for index, kind in changing_kinds(trial) if since < index < (until or since))
 
 
-def stopped_half_way(reference: Trial, others: Sequence[Trial]) -> bool:
-    """Whether some kind of work that all others did ceased in this run: not done so often, and not done any more where they still
-    did it. What is done sooner than by others is done as often."""
-    every = [_last_steps(other) for other in others]
+def stopped_half_way(reference: Trial, other_runs: Sequence[Trial]) -> bool:
+    """Whether some kind of work that all other runs did ceased in this run: not done so often, and not done any more where those
+    still did it. What is done sooner than in these is done as often."""
+    every = [_last_steps(other) for other in other_runs]
     mine, times = _last_steps(reference), _times(reference)
     for kind in frozenset.intersection(*map(frozenset, every)) if every else ():
         late = mine.get(kind, -1) < min(last[kind] for last in every)
-        if late and times[kind] < min(_times(other)[kind] for other in others):
+        if late and times[kind] < min(_times(other)[kind] for other in other_runs):
             return True
     return False
 

@@ -1,8 +1,8 @@
-"""What may make a controller write, and when it writes: the moments of a trial that tell whether it is at rest.
+"""What may make a controller write, and when it writes: the moments of a trial that show whether it is at rest.
 
 A cause is a step of the workload, something shown (an event, a list), or the answer to a write. An echo tells nothing new but may
-wake a controller all the same: a stream that opens, an event of a state that was shown before. A bookmark tells of nothing that
-happened: what the controller does when one comes is told apart. Bookkeeping is left out.
+wake a controller all the same: a stream that opens, an event of a state that was shown before. A bookmark reports nothing that
+happened: what the controller does when one comes is kept apart. Bookkeeping is left out.
 """
 
 from collections.abc import Sequence

@@ -98,7 +98,7 @@ def _died(trial: Trial, exits: Sequence[Position]) -> str:
 
 
 def _unlike_a_watch(trial: Trial) -> str:
-    """Whether the controller was shown what no API server shows, and nobody asked for it."""
+    """Whether the controller was shown what no API server shows, though the plan did not ask for it."""
     found = unexplained(trial.history)
     if not found:
         return ""
@@ -121,15 +121,15 @@ def _is_of(reference: Trial, trial: Trial) -> bool:
     """Whether it was run to be compared with this trial."""
     plan = reference.plan
     if reference.role == "final":
-        asked = but_for.final_only(trial.plan)
-        return asked is not None and not plan.faults and len(plan.steps) == len(asked.steps)
+        wanted = but_for.final_only(trial.plan)
+        return wanted is not None and not plan.faults and len(plan.steps) == len(wanted.steps)
     if reference.role == "slept":
         asleep = but_for.slept(trial.plan, trial.history.header.primaries)
         return not plan.faults and len(plan.steps) in {len(each.steps) for each in asleep}
     if plan.reference.steps != trial.plan.reference.steps:
         return False
-    asked = but_for.woken(trial.plan) if reference.role == "woken" else None
-    return plan.faults == (asked.faults if asked is not None else ())
+    wanted = but_for.woken(trial.plan) if reference.role == "woken" else None
+    return plan.faults == (wanted.faults if wanted is not None else ())
 
 
 def ended_well(reference: Trial) -> bool:

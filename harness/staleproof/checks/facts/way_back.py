@@ -16,7 +16,7 @@ _KEPT = frozenset({"persistentvolumeclaims", "persistentvolumes"})
 
 
 class Left(NamedTuple):
-    """A resource of which there are others than when the same was asked for at first.
+    """A resource of which there are other objects than when the same was asked for at first.
 
     Attributes:
         before, after: how many the controller had made that were there then, and are there in the end.
@@ -44,13 +44,13 @@ def way_back(trial: Trial) -> int | None:
 
 def left_behind(trial: Trial, since: int, until: int) -> list[Left]:
     """What the controller made and is there at one of these positions only, by resource, where the number differs. What keeps data
-    or tells of earlier states does not count."""
+    or shows earlier states does not count."""
     before, after = _there(trial, since), _there(trial, until)
     counts = [Counter(each.resource for each in there) for there in (before, after)]
     differ = sorted(each for each in counts[0] | counts[1] if counts[0][each] != counts[1][each])
-    others = {each.uid for each in before} ^ {each.uid for each in after}
+    differing = {each.uid for each in before} ^ {each.uid for each in after}
     return [
-        Left(resource, counts[0][resource], counts[1][resource], _of(resource, others, (*before, *after))) for resource in differ
+        Left(resource, counts[0][resource], counts[1][resource], _of(resource, differing, (*before, *after))) for resource in differ
     ]
 
 

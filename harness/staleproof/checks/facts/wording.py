@@ -79,7 +79,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def told_apart(first: object, second: object) -> tuple[str, str]:
+def contrasted(first: object, second: object) -> tuple[str, str]:
     """Two values that differ, for people: of texts of several lines, the first line that is not the same in both.
 
     A long line is shown from shortly before the place where it differs.

@@ -32,8 +32,8 @@ def tolerates_skew(trial: Trial) -> Iterator[Said]:
 
     Put to the test: an event of one resource was late while something of another was shown (children older than their parents, or
     the other way round). A finding is an end that is not the references', after a time that any controller can do with, when
-    nothing was done to it but lags. A write that breaks another rule meanwhile is told by that rule, and by that rule only: then
-    this one has nothing to say, neither good nor bad.
+    nothing was done to it but lags. A write that breaks another rule meanwhile is for that rule alone to report: then this one has
+    nothing to say, neither good nor bad.
     """
     if not lags(trial):
         yield NotExercised("nothing of one resource was shown to the controller while another resource was late")
@@ -77,8 +77,8 @@ def tolerates_coalescing(trial: Trial) -> Iterator[Said]:
         yield NotExercised("the controller was shown every state of every object that it follows")
         return
     acts = (ended[skipped[0].commit.resource], *(event.index for event in skipped[:3]))
-    told = list(dict.fromkeys(happened(event.commit) for event in skipped))
-    yield Suspicion(acts, f"it was never shown that {' and '.join(told[:2])}, only what came of it")
+    sentences = list(dict.fromkeys(happened(event.commit) for event in skipped))
+    yield Suspicion(acts, f"it was never shown that {' and '.join(sentences[:2])}, only what came of it")
 
 
 TOLERATES_COALESCING = Requirement(
@@ -106,7 +106,7 @@ def survives_stream_loss(trial: Trial) -> Iterator[Said]:
     needs an end that is not the references', after a time that suffices for any client, and one of these:
 
     1. direct evidence: the controller did not see what was committed before the release, because it does not watch that resource
-       any more, or watches from a later revision on (so its new stream does not tell of a deletion that happened in the gap);
+       any more, or watches from a later revision on (so its new stream does not show a deletion that happened in the gap);
     2. nothing else was done to it in the whole trial, and no other requirement explains the end.
 
     A stream that is not opened again does no harm as long as nothing happens there: that is neither passed nor failed.

@@ -1,7 +1,7 @@
 """Requirements about what a controller keeps outside Kubernetes: that it repairs what drifts there, unasked, calls no more often
 than it has to, and leaves nothing behind.
 
-What the user declares of a system (`core.declared`) goes before what is learnt of it. Where neither tells how long a
+What the user declares of a system (`core.declared`) goes before what is learnt of it. Where neither shows how long a
 repair may take, or how often the controller looks, nothing is known, and the reader is asked to declare it.
 """
 
@@ -27,7 +27,7 @@ from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS, REPAIR_MARGIN_SEC
 from staleproof.core.wording import plural
 
 DRIFT = "The External State Problem: Why Kubernetes Controllers Fail at Self-Healing"
-_TOLD = 3
+_EXAMPLES = 3
 _SPARE = 2
 """Calls beyond elapsed time ÷ period: one for where the period begins, one because no timer is exact."""
 NO_DRIFT = "nothing that belongs to a primary was changed or deleted in an external system"
@@ -43,11 +43,11 @@ def repairs_external_drift(trial: Trial) -> Iterator[Said]:
 
     1. what is declared (`repairs: {within: …}`), and two seconds;
     2. else ten times the longest gap between its calls about a primary to which nothing happens, or the longest repair that no
-       notification had told of, in this trial and in fault-free runs; and 5 s at least.
+       notification had announced, in this trial and in fault-free runs; and 5 s at least.
 
     With `repairs: never` it is not claimed. Undeclared, it is not exercised of a controller that was never seen to repair anything
     of the system by itself, nor where neither a gap nor such a repair shows how often it looks. What it repaired once something of
-    the primary came from the API server, and not before, is for `drift-needs-no-api-event` to tell.
+    the primary came from the API server, and not before, is for `drift-needs-no-api-event` to report.
 
     Not judged: what another user created; what belongs to no primary; what drifts while its primary is being deleted; and no
     longer than the user wants what was there before.
@@ -65,7 +65,7 @@ def drift_needs_no_api_event(trial: Trial) -> Iterator[Said]:
     such an event had come.
 
     Not exercised: what was repaired in time after such an event, for which that may have been needed; while own writes were kept
-    from the controller; and what was not repaired at all, which `repairs-external-drift` tells. `repairs: never` as there.
+    from the controller; and what was not repaired at all, which `repairs-external-drift` reports. `repairs: never` as there.
     """
     yield from _judged(trial, lambda drift: _unasked(trial, drift, _time_allowed(trial, drift.system)))
 
@@ -109,8 +109,8 @@ def _time_allowed(trial: Trial, system: str) -> _Allowed:
 
 
 def _own_repairs(run: Trial, system: str) -> Iterator[float | None]:
-    """Of each repair that no event of the API server came before: the seconds that it took; None where a notification had told of
-    the drift, so that they do not tell how often the controller looks."""
+    """Of each repair that no event of the API server came before: the seconds that it took; None where a notification had announced
+    the drift, so that they do not show how often the controller looks."""
     for drift in drifts(run):
         if drift.system == system and drift.repaired is not None and not api_events(run, drift, before=drift.begun):
             yield None if notified(run, drift) else _seconds(run, drift, drift.begun)
@@ -122,7 +122,7 @@ def _seconds(trial: Trial, drift: Drift, until: int) -> float:
 
 
 def _repair(trial: Trial, drift: Drift, allowed: _Allowed) -> Said | None:
-    """A finding, or why nothing is known; None when it was repaired in time, or for the other requirement to tell."""
+    """A finding, or why nothing is known; None when it was repaired in time, or for the other requirement to report."""
     if allowed.unknown:
         return NotExercised(allowed.unknown)
     seconds = _seconds(trial, drift, drift.begun)
@@ -179,7 +179,7 @@ REPAIRS_EXTERNAL_DRIFT = Requirement(
     slug="repairs-external-drift",
     must="The controller MUST repair what drifts in an external system within the period that it declares, or keeps.",
     level="provisional",
-    together=True,
+    across_programs=True,
     source=f"{DRIFT}, section Patterns and Strategies for Handling State Drift",
     faults=(),
     remedy="look at what is outside again and again, also after a restart and when a notification may have been lost, and compare "
@@ -196,7 +196,7 @@ DRIFT_NEEDS_NO_API_EVENT = Requirement(
     slug="drift-needs-no-api-event",
     must="The controller MUST notice what drifts in an external system while the Kubernetes API is silent.",
     level="provisional",
-    together=True,
+    across_programs=True,
     source=f"{DRIFT}, section Example: Container Crashes Outside the Controller's Awareness",
     faults=(),
     remedy="let something else than the API server wake the object as well: a requeue after a time, a poller, or notifications "
@@ -245,28 +245,28 @@ def _hasty(trial: Trial) -> Iterator[Finding]:
             name = full_name(span.of.last.entry)
             because = (
                 f"it called {span.system} {plural(len(span.calls), 'time')} about {name} within {span.seconds:.1f} s in which "
-                f"nothing had happened ({call_words(span.calls[0].asked)}); {words}"
+                f"nothing had happened ({call_words(span.calls[0].entry)}); {words}"
             )
-            told = [call.index for call in span.calls[:_TOLD]]
-            stirred = [index for index in span.stirred if index < told[-1]]
-            yield Finding(because, tuple(sorted({*told, *stirred[:_TOLD]})), severity="restless", basis="pace")
+            examples = [call.index for call in span.calls[:_EXAMPLES]]
+            stirred = [index for index in span.stirred if index < examples[-1]]
+            yield Finding(because, tuple(sorted({*examples, *stirred[:_EXAMPLES]})), severity="restless", basis="pace")
 
 
 def _most(trial: Trial, span: QuietSpan) -> tuple[float | None, str]:
     """How many calls are right in a quiet time, and why; None if that is not known."""
-    told = polls(trial, span.system)
-    if told == "never":
+    declared = polls(trial, span.system)
+    if declared == "never":
         return span.owed, "that it does not poll is declared (polls: never)"
     learnt = [each for each in in_alike(trial, lambda run: busiest_period(run, span.system)) if each is not None]
-    known = [told] if told is not None else learnt
+    known = [declared] if declared is not None else learnt
     if not known:
         return None, ""
-    words = f"{min(known):g} s are declared" if told is not None else f"fault-free runs called every {min(known):.1f} s at most"
+    words = f"{min(known):g} s are declared" if declared is not None else f"fault-free runs called every {min(known):.1f} s at most"
     return span.things * span.seconds / min(known) + _SPARE + span.owed, words
 
 
 def _is_stirred(trial: Trial, span: QuietSpan) -> bool:
-    """Whether the number of calls in it tells anything: it is known how many are right, and the controller was made to look."""
+    """Whether the number of calls in it shows anything: it is known how many are right, and the controller was made to look."""
     return _most(trial, span)[0] is not None and bool(span.stirred)
 
 
@@ -279,8 +279,8 @@ def _blocked(trial: Trial) -> Iterator[Finding]:
                 f"for {each.seconds:.1f} s {what} {name}, which takes {usual:.1f} s otherwise, while {each.other}; "
                 f"it went on when that was over"
             )
-            told = {each.since, each.reaction.commit.index, each.reaction.shown, each.until, each.went_on}
-            yield Finding(because, tuple(sorted(told)), severity="stuck", basis="pace")
+            witnesses = {each.since, each.reaction.commit.index, each.reaction.shown, each.until, each.went_on}
+            yield Finding(because, tuple(sorted(witnesses)), severity="stuck", basis="pace")
 
 
 def _judged_delays(trial: Trial) -> list[tuple[Delay, float, float]]:
@@ -313,7 +313,7 @@ CALM_EXTERNAL_CALLS = Requirement(
     must="The controller MUST call an external system no more often than its period asks for, "
     "and let nothing wait for a call that it does not need.",
     level="provisional",
-    together=True,
+    across_programs=True,
     source=f"{SEED}, section Fast and offline reconciliation",
     faults=(),
     remedy="remember for each object what was last conveyed and when it was last looked at, and answer from that; "
@@ -357,7 +357,7 @@ def no_external_leak(trial: Trial) -> Iterator[Said]:
             yield Inconclusive(f"{names} {are} left, but {only}")
         else:
             because = f"{names} {are} {_LEFT[first.kind].format(first.of)} for {last - since:.1f} s; fault-free runs left fewer"
-            seen = {index for each in left[:_TOLD] for index in (each.seen, each.since)}
+            seen = {index for each in left[:_EXAMPLES] for index in (each.seen, each.since)}
             yield Finding(because, tuple(sorted({*seen, *([risk] if risk is not None else []), first.last})), basis="pace")
 
 
@@ -381,7 +381,7 @@ NO_EXTERNAL_LEAK = Requirement(
     slug="no-external-leak",
     must="The controller MUST find again, or remove, what it has made in an external system and no object stands for.",
     level="provisional",
-    together=True,
+    across_programs=True,
     source=f"{SEED}, section Reconcile() method shape (finalize first); Kubernetes, Finalizers",
     faults=("KillAtCall", "LoseCallAnswer", "Restart"),
     remedy="write down what you are about to make before you call, under a name that follows from the object, "

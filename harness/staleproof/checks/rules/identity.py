@@ -20,10 +20,10 @@ from staleproof.core.wording import plural
 def no_delete_of_unseen(trial: Trial) -> Iterator[Said]:
     """Not delete an incarnation never shown, nor what belongs to a live primary or owner never shown.
 
-    The uid that was committed as deleted was not among those that this life of the controller had been shown or told. "Never shown"
-    is not enough, because a controller may rightly delete by name what it does not watch. So a finding also needs evidence that its
-    view was old: news of the incarnation had been withheld, or the controller had been shown an earlier incarnation of that name
-    and not its end, or a list of the past in which it was not yet.
+    The uid that was committed as deleted was not among those that this life of the controller had been shown, or had learnt from an
+    answer. "Never shown" is not enough, because a controller may rightly delete by name what it does not watch. So a finding also
+    needs evidence that its view was old: news of the incarnation had been withheld, or the controller had been shown an earlier
+    incarnation of that name and not its end, or a list of the past in which it was not yet.
 
     A controller that names the incarnation that it means (a precondition) has learnt of it somehow; one that deletes a collection
     has not to know any. Of the owner or the primary they may have learnt nothing all the same, as a controller that sweeps up what
@@ -45,8 +45,8 @@ def no_delete_of_unseen(trial: Trial) -> Iterator[Said]:
 
 
 def _is_usual(trial: Trial, deed: UnseenDelete, of: Incarnation) -> bool:
-    """Whether a fault-free run did the like though it had been shown that object, or that owner; where nobody knows, only what was
-    deleted blindly, and its own owner, count."""
+    """Whether a fault-free run did the like though it had been shown that object, or that owner; where that is not known, only what
+    was deleted blindly, and its own owner, count."""
     child = deed.child
     if reference_trouble(trial):
         return of is not child and not (deed.is_blind and child.owner_uid == of.uid)
@@ -58,14 +58,14 @@ def _is_usual(trial: Trial, deed: UnseenDelete, of: Incarnation) -> bool:
 
 def _deleted(trial: Trial, deed: UnseenDelete, of: Incarnation) -> Finding:
     """Of an object: itself was never shown, or an owner of it that was there."""
-    child, asked, name = deed.child, deed.request.index, full_name(deed.child.first.entry)
+    child, index, name = deed.child, deed.request.index, full_name(deed.child.first.entry)
     what, unseen = f"{name} (uid {child.uid[:8]})", f"that incarnation (resourceVersion {of.create_revision})"
     if of is not child:
         whose, which = ("a child of", "its owner") if child.owner_uid == of.uid else ("which belongs to", "that primary")
         what = f"{name}, {whose} {owner_name(of.label)}"
         unseen = f"{which}, {short_name(of.first.entry)} of resourceVersion {of.create_revision}"
     because = f"the controller deleted {what}, an incarnation that it had never been shown"
-    witnesses = context(trial, [of.created, child.created], asked, child.deleted or child.created)
+    witnesses = context(trial, [of.created, child.created], index, child.deleted or child.created)
     return Finding(because, witnesses, f"though it had not been shown {unseen}")
 
 
@@ -120,10 +120,10 @@ def name_reuse(trial: Trial) -> Iterator[Said]:
 
 def _mistaken(trial: Trial, request: Request, child: Incarnation, one: Recreation) -> Finding:
     """Of a create for the old incarnation."""
-    asked, name = request.index, short_name(one.after.first.entry)
+    index, name = request.index, short_name(one.after.first.entry)
     because = f"the controller created {full_name(child.first.entry)} for the {name} that had been recreated since"
     though = f"though it had been shown that {name} is another one now (uid {one.after.uid[:8]})"
-    return Finding(because, context(trial, one.moments(trial, before=asked), asked, child.created), though)
+    return Finding(because, context(trial, one.moments(trial, before=index), index, child.created), though)
 
 
 def _misplaced(trial: Trial, one: Recreation) -> Iterator[Finding]:
@@ -156,7 +156,7 @@ def _last_stale(trial: Trial, owner: Incarnation) -> Sequence[int]:
 
 def _missing(trial: Trial, one: Recreation) -> Iterator[Said]:
     """It has less, and its predecessor does not have it either: did the controller take what it had done for that one for done? Of
-    one that creates nothing it is asked whether it has written to it."""
+    one that creates nothing the question is whether it has written to it."""
     if is_bare(trial):
         untested = "in fault-free runs the controller did not write to the recreated primary, and creates nothing"
         is_usual, has_nothing = all(in_alike(trial, _is_written)), not _is_written(trial)

@@ -27,7 +27,7 @@ from staleproof.core.plan.step import Rest
 from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS, LONG_HOLD_SECONDS, SHOWS_RETRIES_SECONDS
 from staleproof.core.wording import plural
 
-_TOLD = 3
+_EXAMPLES = 3
 MOST_PER_SECOND, FALLS_BY = 3.0, 0.5
 OTHER_REASONS: frozenset[Effect] = frozenset({"competes", "disconnects", "loses", "rejects", "slows"})
 
@@ -41,7 +41,7 @@ def backs_off(trial: Trial) -> Iterator[Said]:
        second for each object, and not clearly less often than in the first third (`pace_of`);
     2. it gave up: the state is not the references', and after its last rejected attempt it never asked for anything of the kind
        again, for longer than a controller that had tried again by itself is silent (`recovery_budget.silence`). Of one that was
-       only ever woken (by a step of the workload, by something shown) nobody knows how long it waits, and nothing is found;
+       only ever woken (by a step of the workload, by something shown) it is not known how long it waits, and nothing is found;
     3. an end that is not the references', after a time that suffices for any client, when nothing was done to it but rejections.
     """
     groups = rejections(trial)
@@ -63,7 +63,7 @@ def notices_lost_children(trial: Trial) -> Iterator[Said]:
     the controller made another one in the end: so it wants one. A finding is that it made none for longer than ten times what its
     reactions take otherwise, and 5 s at least, with nothing that kept it from working (`facts.hindrances`), and did so within that
     time once something else of the primary had come from the API server: a touch, another child, a list or a watch that began anew,
-    a new life. What told it of the deletion does not count.
+    a new life. The event that showed the deletion does not count.
 
     Not exercised: what was not made again, as the controller may be right to leave it; and where something else came in time, which
     may have been needed.
@@ -163,8 +163,8 @@ def settles(trial: Trial) -> Iterator[Said]:
     """Stop changing things once converged, also when everything is reconciled again, and not make and remove the same in between.
 
     After the trial has settled the controller is made to list its primaries again, without any change; and again, if it then
-    changes something. What counts, and when nothing is known, is told by `ends.rest`; a write that changes nothing, or nothing but
-    a time, is a cost and for `quiet-at-rest` to tell. A finding is that it
+    changes something. `ends.rest` says what counts, and when nothing is known; a write that changes nothing, or nothing but
+    a time, is a cost and for `quiet-at-rest` to report. A finding is that it
 
     1. goes on: it changes something each time that it looks, three times at least;
     2. goes back: it takes back what it has changed, or what was there, and makes it anew: what it deleted it creates, what it
@@ -180,9 +180,9 @@ def settles(trial: Trial) -> Iterator[Said]:
     yield from _goes_round(trial)
     if is_restless(trial):
         what = "after it had settled and nothing had changed"
-        yield found.told(found.changing, trial, what=what, though="though nothing had changed")
+        yield found.finding(found.changing, trial, what=what, though="though nothing had changed")
     elif found.changing:
-        yield NotExercised("it changed something when it looked again and then no more: it may have been told news from outside")
+        yield NotExercised("it changed something when it looked again and then no more: it may have had news from outside")
     else:
         yield from found.doubt
 
@@ -193,16 +193,18 @@ def _goes_round(trial: Trial) -> Iterator[Finding]:
     if not often or not is_compared(trial) or reference_trouble(trial):
         return
     for each in often:
-        usual = max(in_references(trial, lambda run: most_rounds(run).get(each.role, 0)))  # noqa: B023  # asked at once
+        usual = max(in_references(trial, lambda run: most_rounds(run).get(each.role, 0)))  # noqa: B023  # called at once
         if len(each.objects) >= usual + LOOKS:
             times = f"{len(each.objects)} times within {each.seconds(trial):.1f} s"
             because = (
                 f"it made and removed a {each.kind} {times}, one after the other; fault-free runs did so {usual} times at most"
             )
-            told = [child.creator.index for child in each.objects[:_TOLD] if child.creator is not None]
-            told += [child.deleter.index for child in each.objects[:_TOLD] if child.deleter is not None]
+            examples = [child.creator.index for child in each.objects[:_EXAMPLES] if child.creator is not None]
+            examples += [child.deleter.index for child in each.objects[:_EXAMPLES] if child.deleter is not None]
             severity: Severity = "restless" if each.goes_on(trial) else "transient"
-            yield Finding(because, tuple(sorted({*trial.faults_open_at(told[0]), *told})), severity=severity, basis="surplus")
+            yield Finding(
+                because, tuple(sorted({*trial.faults_open_at(examples[0]), *examples})), severity=severity, basis="surplus"
+            )
 
 
 SETTLES = Requirement(
@@ -275,18 +277,18 @@ def _slept(trial: Trial, opened: int, closed: int, caught_up: int) -> Iterator[S
 
 
 def _other(trial: Trial, opened: int, closed: int) -> str:
-    """What else was done to the controller, so that the hold tells nothing; empty when it does."""
+    """What else was done to the controller, so that the hold shows nothing; empty when it does."""
     _, settled = trial.usual_ending
     steps = (trial.plan.steps[entry.step - 1] for _, entry in trial.every(StepBegan, since=closed, until=settled))
     if not all(isinstance(step, Rest) for step in steps):
         return "the workload went on after the hold"
     if any(opened <= index < settled for index in trial.positions(Started, Stopped)):
         return "the controller's process was stopped or started meanwhile"
-    others = [fault.tag for fault in trial.fired.values() if not OTHER_REASONS.isdisjoint(fault.effects)]
-    if others:
-        return f"{others[0]} fired, too, and may have sent it to sleep or kept it waiting"
-    others = [fault.tag for number, fault in trial.fired.items() if number in trial.spans and trial.closing(number) > closed]
-    return f"{others[0]} went on after the hold" if others else ""
+    tags = [fault.tag for fault in trial.fired.values() if not OTHER_REASONS.isdisjoint(fault.effects)]
+    if tags:
+        return f"{tags[0]} fired, too, and may have sent it to sleep or kept it waiting"
+    tags = [fault.tag for number, fault in trial.fired.items() if number in trial.spans and trial.closing(number) > closed]
+    return f"{tags[0]} went on after the hold" if tags else ""
 
 
 RECOVERS_IN_BOUNDED_TIME = Requirement(
@@ -378,7 +380,7 @@ def path_independent(trial: Trial) -> Iterator[Said]:
 
     Put to the test: without any fault the workload asked for one state, then for another one, and then for the first again. A
     finding is that the controller has made more of a resource, or fewer, than were there when it had come to rest on the first
-    state at first. No staleness is needed for that. What keeps data (claims) or tells of earlier states (ReplicaSets without pods,
+    state at first. No staleness is needed for that. What keeps data (claims) or shows earlier states (ReplicaSets without pods,
     ControllerRevisions) does not count.
     """
     since = way_back(trial)
@@ -386,14 +388,14 @@ def path_independent(trial: Trial) -> Iterator[Said]:
         yield NotExercised("nothing was changed and changed back without any fault")
         return
     for each in left_behind(trial, since, trial.ending[1]):
-        names = listing([child.name for child in each.objects[:_TOLD]])
+        names = listing([child.name for child in each.objects[:_EXAMPLES]])
         because = (
             f"when it was asked for what it had been asked for at first, the number of {each.resource} was {each.after} and not "
             f"{each.before} ({names})"
         )
-        told = [child.creator.index for child in each.objects[:_TOLD] if child.creator is not None]
+        creates = [child.creator.index for child in each.objects[:_EXAMPLES] if child.creator is not None]
         severity: Severity = "leaked" if each.after > each.before else "stuck"
-        yield Finding(because, tuple(sorted({*told, trial.ending[1]})), severity=severity, basis="end")
+        yield Finding(because, tuple(sorted({*creates, trial.ending[1]})), severity=severity, basis="end")
 
 
 PATH_INDEPENDENT = Requirement(
@@ -417,13 +419,13 @@ def quiet_at_rest(trial: Trial) -> Iterator[Said]:
     """Not write what is already so.
 
     After the trial has settled the controller is made to list its primaries again, without any change (`ends.rest`). Every write
-    from then on that changes nothing, or nothing but a time, is told. It is a cost and not a failure: the API server stores no
+    from then on that changes nothing, or nothing but a time, is reported. It is a cost and not a failure: the API server stores no
     update that leaves an object as it is, and many correct controllers apply what they want again and again.
     """
     found = rest(trial)
     if found.void:
         what = "after it had settled changed nothing"
-        yield found.told(found.void, trial, what=what, though="though everything was as it should be")
+        yield found.finding(found.void, trial, what=what, though="though everything was as it should be")
     else:
         yield from found.doubt
 

@@ -7,7 +7,7 @@ from staleproof.checks.but_for import in_alike, unheard_of
 from staleproof.checks.deeds.claims import (
     READY,
     StatusClaim,
-    asked_on_others,
+    acted_on_other_objects,
     children_when_ready,
     first_ready,
     observed_claims,
@@ -41,7 +41,7 @@ from staleproof.checks.view.life import view, withheld_between
 from staleproof.core.history.entry import FaultFired, Metrics, Released, StepEnded
 from staleproof.core.history.flatten import changed_fields
 
-_TOLD = 3
+_EXAMPLES = 3
 NO_GENERATION = "the controller reported no observedGeneration"
 
 
@@ -50,7 +50,7 @@ def honest_observed_generation(trial: Trial) -> Iterator[Said]:
 
     Five findings, of status writes by the controller only, each absent from every reference:
 
-    1. *unshown*: it claimed a generation newer than any that it had been shown or told, by frames, lists, GET or answers to own
+    1. *unshown*: it claimed a generation newer than any that it had been shown, by frames, lists, GET or answers to own
        writes;
     2. *back*: it claimed an older one than had been claimed, while its caches were behind what had been claimed. To take back what
        this object never can have had is no going back: it mends;
@@ -86,9 +86,9 @@ def _is_tempted(trial: Trial) -> bool:
     fired = trial.first(FaultFired)
     moments = trial.positions(StepEnded, Released)
     return fired is not None and any(
-        fired < moment <= claim.asked and _is_behind(trial, claim.of, moment)
+        fired < moment <= claim.request_index and _is_behind(trial, claim.of, moment)
         for claim in observed_claims(trial)
-        for moment in (*moments, claim.asked)
+        for moment in (*moments, claim.request_index)
     )
 
 
@@ -141,21 +141,21 @@ def honest_ready(trial: Trial) -> Iterator[Said]:
 
 
 def _too_soon(trial: Trial, claim: StatusClaim) -> Iterator[Finding]:
-    of, brought, asked = claim.of, claim.of.reaching(claim.generation), claim.asked
+    of, brought, index = claim.of, claim.of.reaching(claim.generation), claim.request_index
     if of.resource not in trial.primaries or brought is None:
         return
     step = max((step.began for step in trial.steps if step.began < brought.index), default=-1)
-    if asked_on_others(trial, of, after=step, before=asked):
+    if acted_on_other_objects(trial, of, after=step, before=index):
         return
-    withheld = view(trial, asked).withheld()
-    until = max(claim.commit.index, claim.request.answer_index or asked)
+    withheld = view(trial, index).withheld()
+    until = max(claim.commit.index, claim.request.answer_index or index)
     for role, fewest in sorted(_fewest_when_ready(trial, of, claim.about, claim.generation).items()):
         most = object_history(trial).peak_between(role, brought.index, until)
         if most < fewest and withheld & {role.resource, of.resource}:
             subject = f"{full_name(claim.commit.entry)} said {claim.about} for generation {claim.generation}"
             because = f"{subject} with never more than {most} live {role.resource} since; fault-free runs had {fewest} by then"
             though = f"though it had done nothing for that generation, and news of {', '.join(sorted(withheld))} was kept from it"
-            yield Finding(because, context(trial, [brought.index], asked, claim.commit.index), though)
+            yield Finding(because, context(trial, [brought.index], index, claim.commit.index), though)
             return
 
 
@@ -170,7 +170,7 @@ def _is_hidden(trial: Trial, of: Incarnation, about: str, generation: int) -> bo
     brought = of.reaching(generation)
     assert brought is not None
     said = first_ready(trial, of, about, generation)
-    withheld = withheld_between(trial, brought.index, said.asked if said else len(trial.entries))
+    withheld = withheld_between(trial, brought.index, said.request_index if said else len(trial.entries))
     fewest, made = _fewest_when_ready(trial, of, about, generation), object_history(trial)
     short = [role for role in fewest if made.live_at(role, brought.index) < fewest[role]]
     return any(withheld & {role.resource, of.resource} for role in short)
@@ -204,8 +204,8 @@ def honest_status(trial: Trial) -> Iterator[Said]:
        reports is as one of these left it (`ends.conditions`).
 
     Not judged: messages, reasons, times, lists, numbers that fit no count, conditions that are a history or of a type that not
-    every fault-free run has. They tell of the way, and no two runs go the same. Nor what `honest-ready` and
-    `honest-observed-generation` find: that is one fault, and theirs to tell.
+    every fault-free run has. They are about the way, and no two runs go the same. Nor what `honest-ready` and
+    `honest-observed-generation` find: that is one fault, and theirs to report.
 
     A controller that writes nothing but status has no other end.
 
@@ -248,8 +248,8 @@ def _on_objects(trial: Trial) -> Iterator[Said]:
         return
     yield from found
     if not counts(trial) and not types(trial).fields:
-        others = ", ".join(number.path for number in uncounted(trial)[:_TOLD])
-        yield NotExercised(f"its status says nothing that can be held against the objects{others and f' ({others} fits no count)'}")
+        paths = ", ".join(number.path for number in uncounted(trial)[:_EXAMPLES])
+        yield NotExercised(f"its status says nothing that can be held against the objects{paths and f' ({paths} fits no count)'}")
     elif not counts(trial) and (other := otherwise(trial, settled)):
         yield NotExercised(f"there is something else to report on than at the end of fault-free runs: {other}")
     elif not any(commit.index > fired for commit in trial.commits):
@@ -261,7 +261,7 @@ def _miscounted(trial: Trial, fired: int, settled: int) -> Iterator[Finding]:
     before = {each.key for each in miscounts(trial, settled)}
     for each in miscounts(trial, trial.unwoken):
         if each.key in before:
-            yield Finding(_in_words(each), _told_by(trial, fired, settled, each.uid), basis="unfinished")
+            yield Finding(_in_words(each), _status_witnesses(trial, fired, settled, each.uid), basis="unfinished")
 
 
 def _in_words(wrong: Miscount) -> str:
@@ -279,16 +279,16 @@ def _misreported(trial: Trial, fired: int, settled: int) -> Iterator[Finding]:
     for each in misreports(trial, trial.unwoken):
         if each.text in before:
             because = f"{each.text}, and all that it reports on is as they left it"
-            yield Finding(because, _told_by(trial, fired, settled), basis="unfinished")
+            yield Finding(because, _status_witnesses(trial, fired, settled), basis="unfinished")
 
 
-def _told_by(trial: Trial, fired: int, settled: int, uid: str = "") -> tuple[int, ...]:
+def _status_witnesses(trial: Trial, fired: int, settled: int, uid: str = "") -> tuple[int, ...]:
     """The fault, the last status that the controller wrote since, of that object or of any primary, and the end."""
     own = [each for each in trial.commits if each.by and each.before is not None and fired < each.by.index < settled]
-    told = [each for each in own if each.entry.uid == uid or (not uid and each.entry.resource in trial.primaries)]
-    last = [each for each in told if any(map(is_status, changed_fields(each.before or {}, each.entry.object)))][-1:]
-    asked = [each.by.index for each in last if each.by is not None]
-    return tuple(sorted({fired, *asked, *(each.index for each in last), settled}))
+    relevant = [each for each in own if each.entry.uid == uid or (not uid and each.entry.resource in trial.primaries)]
+    last = [each for each in relevant if any(map(is_status, changed_fields(each.before or {}, each.entry.object)))][-1:]
+    requests = [each.by.index for each in last if each.by is not None]
+    return tuple(sorted({fired, *requests, *(each.index for each in last), settled}))
 
 
 HONEST_STATUS = Requirement(
@@ -321,8 +321,8 @@ def reports_skips(trial: Trial) -> Iterator[Said]:
        something older back, and no list has shown either.
 
     To pass it has to have counted, at least once, while a fault kept it behind. Left out for honesty: skips that were not counted.
-    A controller that waits may do so for other reasons (expectations, say), which nobody counts; then nothing is proven either way.
-    A resource of which no commit is known here is not judged either.
+    A controller that waits may do so for other reasons (expectations, say), which no metric counts; then nothing is proven either
+    way. A resource of which no commit is known here is not judged either.
     """
     if trial.first(Metrics) is None:
         yield NotExercised("the controller's metrics were not read")
@@ -342,7 +342,7 @@ REPORTS_SKIPS = Requirement(
     "take a store's resourceVersion from what has been put into the store",
     severity="transient",
     kind="deed",
-    wrong="a skip counted, or a version told, that is not so",
+    wrong="a skip counted, or a version reported, that is not so",
     reasons=("hidden",),
     check=reports_skips,
     needs_references=False,

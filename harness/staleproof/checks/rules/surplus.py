@@ -1,7 +1,7 @@
 """Requirements about creates and deletes beyond those of fault-free runs: one for each reason of not knowing better.
 
 What is too many is for `but_for` to say, and whether a reason explains it for `ignorance`. Here stands which reasons a requirement
-is about, when a trial has put it to the test, and what the end tells besides.
+is about, when a trial has put it to the test, and what the end shows besides.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from staleproof.checks.view.life import view
 from staleproof.core.history.entry import Delivered, Exited, Listed
 
 NONE_LEFT = "what the controller deletes is all gone without faults, too, so that it cannot delete too much of it"
-_TOLD = 3
+_EXAMPLES = 3
 
 
 def no_duplicate_create(trial: Trial) -> Iterator[Said]:
@@ -163,7 +163,7 @@ def survives_restart(trial: Trial) -> Iterator[Said]:
         return
     exits = [trial.entries[index] for index in given_restarts(trial)]
     lost = any(isinstance(entry, Exited) and lost_its_lease(entry) for entry in exits)
-    # Who exits of its own accord relies on the restart: whatever made it exit is no other explanation.
+    # A controller that exits of its own accord relies on the restart: whatever made it exit is no other explanation.
     proof = f"it exited{' because it lost its lease' if lost else ''}, was started again, and did not come back" if exits else ""
     untested = "" if _had_work(trial) else "it had done nothing before it was restarted, or was not shown a primary since"
     yield Suspicion(restarts, "after it was restarted", proof=proof, untested=untested)
@@ -218,7 +218,7 @@ def survives_lost_answer(trial: Trial) -> Iterator[Said]:
         yield NotExercised("no answer to a write of the controller was lost")
         return
     acts = tuple(request.answer_index for request in lost if request.answer_index is not None)
-    yield Suspicion(acts[:_TOLD], f"after the answer to its {lost[0].asked.verb} of {lost[0].asked.resource} was lost")
+    yield Suspicion(acts[:_EXAMPLES], f"after the answer to its {lost[0].asked.verb} of {lost[0].asked.resource} was lost")
 
 
 SURVIVES_LOST_ANSWER = Requirement(

@@ -1,7 +1,7 @@
 """Requirements about what the controller writes to objects that are there: content set back, changes of others taken away, updates
 that could not but be refused, writes to what is not its own.
 
-What it wrote is told by `deeds`, what of that no fault-free run does by `but_for`.
+`deeds` says what it wrote, `but_for` what of that no fault-free run does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.primary_view import acted_on_more, primary_view
 from staleproof.checks.facts.witnesses import context
-from staleproof.checks.facts.wording import full_name, short_name, span, told_apart
+from staleproof.checks.facts.wording import contrasted, full_name, short_name, span
 from staleproof.checks.requirement import HIDDEN, LATE, RESTARTS, SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, NotExercised, Said
@@ -46,7 +46,7 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
     """
     first: dict[int, Revert] = {}
     for back in unheard_of(trial, own_reverts, lambda back: back.field, usual=reverts):
-        first.setdefault(back.asked, back)
+        first.setdefault(back.request_index, back)
     for _, back in sorted(first.items()):
         yield from _set_back(trial, back)
     if not _was_tempted(trial):
@@ -54,28 +54,28 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
 
 
 def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:
-    shown, asked, uid, committed = primary_view(trial), back.asked, back.child.uid, back.content.commit.index
-    written = shown.wrote_on(uid, back.overwritten.commit.entry.revision, before=asked)
+    shown, index, uid, committed = primary_view(trial), back.request_index, back.child.uid, back.content.commit.index
+    written = shown.wrote_on(uid, back.overwritten.commit.entry.revision, before=index)
     name = full_name(back.child.first.entry)
-    newer, older = told_apart(back.overwritten.value(back.path), back.value)
+    newer, older = contrasted(back.overwritten.value(back.path), back.value)
     returned = f"the controller set {back.path} of {name} back from {newer} to {older}"
     if written is None and back.child.resource in trial.primaries:
         yield from _overwritten(trial, back, returned)
     primary = primary_of(trial, uid)
-    if primary is None or not shown.is_behind(uid, before=asked) or (written or 0) <= shown.known(primary.uid, before=asked):
+    if primary is None or not shown.is_behind(uid, before=index) or (written or 0) <= shown.known(primary.uid, before=index):
         return
     because = f"{returned} on an older view of {short_name(primary.first.entry)}"
-    witnesses = context(trial, [shown.answer_to(uid, before=asked)], asked, committed)
-    yield Finding(because, witnesses, acted_on_more(trial, primary, [back.child], asked))
+    witnesses = context(trial, [shown.answer_to(uid, before=index)], index, committed)
+    yield Finding(because, witnesses, acted_on_more(trial, primary, [back.child], index))
 
 
 def _overwritten(trial: Trial, back: Revert, returned: str) -> Iterator[Finding]:
     """The primary's own content: a user had changed it, unseen."""
-    asked, change = back.asked, back.overwritten.commit
-    known = primary_view(trial).known(back.child.uid, before=asked)
-    if 0 < known < change.entry.revision and change.index < asked:
+    index, change = back.request_index, back.overwritten.commit
+    known = primary_view(trial).known(back.child.uid, before=index)
+    if 0 < known < change.entry.revision and change.index < index:
         though = f"though it had been shown it only up to resourceVersion {known}, and {change.entry.revision} had changed that"
-        yield Finding(returned, context(trial, [change.index], asked, back.content.commit.index), though)
+        yield Finding(returned, context(trial, [change.index], index, back.content.commit.index), though)
 
 
 def _was_tempted(trial: Trial) -> bool:
@@ -88,10 +88,10 @@ def _was_tempted(trial: Trial) -> bool:
 
 def _overwrites(trial: Trial, request: Request) -> bool:
     """Whether it writes to a primary whose newer state it does not know."""
-    asked, index = request.asked, request.index
-    if asked.resource not in trial.primaries or asked.subresource or asked.verb not in ("update", "patch"):
+    entry, index = request.asked, request.index
+    if entry.resource not in trial.primaries or entry.subresource or entry.verb not in ("update", "patch"):
         return False
-    named = object_history(trial).named(asked.resource, asked.name)
+    named = object_history(trial).named(entry.resource, entry.name)
     return any(primary_view(trial).has_newer(each.uid, before=index) for each in named if not each.is_gone(before=index))
 
 
@@ -117,11 +117,11 @@ def no_lost_update(trial: Trial) -> Iterator[Said]:
     Any of these is a finding:
 
     1. an update or a patch by which a path of the object has again the value that it had before another user changed it, though
-       that change had not been shown to the controller, nor told by the answer to an own write. It makes no difference how: by PUT
+       that change had not been shown to the controller, not even by the answer to an own write. It makes no difference how: by PUT
        without resourceVersion, by a PATCH of the whole object, or by an apply with force;
     2. a PUT of the whole object that was carried out though another user had written to it after the controller sent it
        (`Competed`): so it insisted on no resourceVersion, and whatever the other one had changed is gone. A fault may change
-       something without a trace (`core.plan.nudge`), and then no path tells of it.
+       something without a trace (`core.plan.nudge`), and then no path shows it.
 
     What any reference wrote back, too, shown or not, is its policy, and no staleness brought it about. Of lists that a reference
     wrote back, no item is looked at.
@@ -145,11 +145,11 @@ def _replaced(trial: Trial, request: Request, entry: Competed) -> Finding:
 
 def _is_tempted(trial: Trial, request: Request) -> bool:
     """Whether it asked to update or patch an object that another user had changed by then, or just before the answer, unseen."""
-    asked = request.asked
-    if asked.verb not in ("update", "patch") or asked.namespace != trial.namespace:
+    entry = request.asked
+    if entry.verb not in ("update", "patch") or entry.namespace != trial.namespace:
         return False
     until = request.answer_index or request.index
-    named = object_history(trial).named(asked.resource, asked.name)
+    named = object_history(trial).named(entry.resource, entry.name)
     changes = ((of, changes_by_others(trial).before(until, of.uid)) for of in named)
     return any(change is not None and not knows_change(trial, of, change, request) for of, change in changes)
 
@@ -179,9 +179,9 @@ NO_LOST_UPDATE = Requirement(
 def no_blind_retry(trial: Trial) -> Iterator[Said]:
     """Not repeat an own committed write only because it has not been seen: a conflict with oneself.
 
-    What counts is an update refused with 409 Conflict although nobody but the controller had changed the object since the version
+    What counts is an update refused with 409 Conflict although only the controller had changed the object since the version
     that it had been shown, and although each of those own writes had been answered before. Only how many there are beyond every
-    reference is told: several controllers in one program conflict without any fault.
+    reference is reported: several controllers in one program conflict without any fault.
 
     This is a cost and not a failure, so it is provisional: optimistic concurrency makes it harmless, and a controller that keeps no
     record of its writes, tries, and comes back later is a correct one. Left out for honesty: AlreadyExists, by which deterministic
@@ -197,8 +197,8 @@ def no_blind_retry(trial: Trial) -> Iterator[Said]:
 
 def _conflicted(trial: Trial, found: Sequence[Conflict], usual: int) -> Finding:
     last = found[-1]
-    asked = last.request.asked
-    part = part_of(asked.subresource)
+    entry = last.request.asked
+    part = part_of(entry.subresource)
     because = (
         f"{plural(len(found), 'update')} of {part}{full_name(last.target.last.entry)} {'was' if len(found) == 1 else 'were'} "
         "refused with 409 Conflict because of the controller's own writes; "
@@ -246,10 +246,10 @@ def no_cross_object_writes(trial: Trial) -> Iterator[Said]:
     if fired is None:
         yield NotExercised("no fault touched the controller, so it had no reason to do anything unusual")
         return
-    told: set[str] = set()
+    reported: set[str] = set()
     for request, each in unheard_of(trial, foreign_writes, lambda write: write[1].resource):
-        if request.index > fired and each.uid not in told:
-            told.add(each.uid)
+        if request.index > fired and each.uid not in reported:
+            reported.add(each.uid)
             yield _foreign(trial, request, each)
 
 

@@ -1,4 +1,4 @@
-"""A finding in plain words: a headline, a few lines told by its witnesses, the remedy. Never a raw object."""
+"""A finding in plain words: a headline, a few lines about its witnesses, the remedy. Never a raw object."""
 
 import itertools
 from collections import Counter
@@ -42,17 +42,17 @@ from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.plan.plan import Plan
 
 _ASIDES = 8
-"""So many things that happened meanwhile are told besides the witnesses."""
+"""So many things that happened meanwhile are in a story besides the witnesses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
     """`lines` are (seconds, sentence). `heading` is there when it proves nothing about conformance, and says why.
-    `compared` says which references were asked; empty when the finding needs none.
+    `compared` says which references were looked at; empty when the finding needs none.
 
     `severity` and `cause` are those of the finding, as far as it was judged; `also` has the other requirements that the same cause
-    violated in the trial. `entries` has for each line the positions of what it tells of. `program`: by the view of which of several
-    programs it is told.
+    violated in the trial. `entries` has for each line the positions of what it is about. `program`: by the view of which of several
+    programs it was found.
     """
 
     requirement: str
@@ -69,7 +69,7 @@ class Story:
 
     @property
     def summary(self) -> str:
-        """What it does and what lies behind it, in one line; empty for a finding that nobody judged."""
+        """What it does and what lies behind it, in one line; empty for a finding that was not judged."""
         more = f"; it violates {', '.join(self.also)}, too" if self.also else ""
         return f"{self.severity}: {self.cause}{more}" if self.severity else ""
 
@@ -83,12 +83,12 @@ class Story:
 
 def stories(verdicts: Sequence[Verdict], history: History) -> list[Story]:
     """One story for each cause, of its worst finding; what is scored comes first, and then the worst."""
-    told = []
+    ranked = []
     for group in grouped((finding.cause, finding) for verdict in verdicts for finding in verdict.findings).values():
         worst = min(group, key=_urgency)
         also = tuple(dict.fromkeys(each.requirement for each in group if each.requirement != worst.requirement))
-        told.append((_urgency(worst), replace(explain(worst, history), also=also)))
-    return [story for _, story in sorted(told, key=lambda each: each[0])]
+        ranked.append((_urgency(worst), replace(explain(worst, history), also=also)))
+    return [story for _, story in sorted(ranked, key=lambda each: each[0])]
 
 
 def _urgency(finding: Finding) -> tuple[bool, int]:
@@ -103,18 +103,18 @@ def explain(finding: Finding, history: History) -> Story:
     trial = seen_by(history, finding.program)
     entries = sorted({*finding.witnesses, *_asides(trial, finding.witnesses)})
     groups = [Group(trial, finding, tuple(group)) for _, group in itertools.groupby(entries, key=lambda index: _kind(trial, index))]
-    told = [(group.positions, named(finding.program, sentence)) for group in groups if (sentence := tell(group))]
+    lines = [(group.positions, named(finding.program, sentence)) for group in groups if (sentence := tell(group))]
     requirement = BY_SLUG[finding.requirement]
     return Story(
         requirement.slug,
         finding.because,
-        tuple((trial.at(positions[0]), sentence) for positions, sentence in told),
+        tuple((trial.at(positions[0]), sentence) for positions, sentence in lines),
         requirement.remedy,
         compared(roles(trial)) if requirement.needs_references else "",
         _heading(finding, trial.plan),
         severity=finding.severity,
         cause=finding.cause.text if finding.cause is not None else "",
-        entries=tuple(tuple(positions) for positions, _ in told),
+        entries=tuple(tuple(positions) for positions, _ in lines),
         program=finding.program,
     )
 
@@ -164,9 +164,9 @@ def _is_aside(entry: Entry) -> bool:
 
 
 def _kind(trial: Trial, index: int) -> tuple[object, ...]:
-    """Neighbours of one kind are told in one sentence.
+    """Neighbours of one kind have one sentence.
 
-    Answers that a fault gave differ in kind from the API server's, and the controller's changes from those of others.
+    Answers that a fault gave differ in kind from the API server's, and the controller's changes from those of other users.
     """
     entry = trial.entries[index]
     match entry:

@@ -1,4 +1,4 @@
-"""How entries about external systems are told."""
+"""Sentences about external systems."""
 
 from collections.abc import Sequence
 
@@ -28,12 +28,12 @@ def tell_outside(entries: Sequence[Outside]) -> str:
         case Replied():
             return f"{_answer(first)}{_and_more(more)}"
         case Notified(effect=effect):
-            told = f"a notification of {first.system} {_EFFECTS[effect]}" if effect else f"{first.system} notified it"
-            return f"{told}{_and_more(more)}"
+            sentence = f"a notification of {first.system} {_EFFECTS[effect]}" if effect else f"{first.system} notified it"
+            return f"{sentence}{_and_more(more)}"
 
 
 def kind_outside(entry: Outside) -> tuple[object, ...]:
-    """What neighbours have in common that are told in one sentence; empty for what is told by itself."""
+    """What neighbours of one sentence have in common; empty for an entry that has a sentence of its own."""
     match entry:
         case Called():
             return entry.system, entry.verb, entry.text

@@ -1,4 +1,4 @@
-"""How the entries of a history are told: one sentence for neighbours of one kind. Never a raw object."""
+"""How a story speaks of the entries of a history: one sentence for neighbours of one kind. Never a raw object."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class Group:
         """All of them, which are of this kind."""
         return [entry for index in self.positions if isinstance(entry := self.trial.entries[index], kind)]
 
-    def is_told(self, request: Request | None) -> bool:
+    def is_witness(self, request: Request | None) -> bool:
         """Whether a request is a witness, so that it has a sentence of its own."""
         return request is not None and not {request.index, request.answer_index}.isdisjoint(self.finding.witnesses)
 
@@ -99,22 +99,22 @@ def _tell(first: Entry, group: Group) -> str:
 
 
 @_tell.register
-def _asked(asked: Asked, group: Group) -> str:
+def _asked(first: Asked, group: Group) -> str:
     """The write that is the violation, or the one that was refused."""
-    request = group.trial.request_of[asked.request]
+    request = group.trial.request_of[first.request]
     answer = request.answer if isinstance(request.answer, Answered) else None
     commit = _commit_of(group.trial, answer.uid) if answer else None
-    called = asked.name or (answer.name if answer else "")
-    name = short_name(commit) if commit else f"{asked.resource}{f'/{called}' if called else ''}"
+    called = first.name or (answer.name if answer else "")
+    name = short_name(commit) if commit else f"{first.resource}{f'/{called}' if called else ''}"
     though = f", {group.finding.though}" if group.finding.though else ""
-    part = part_of(asked.subresource)
-    is_blind = asked.verb == "delete" and not (asked.precondition_uid or asked.precondition_revision)
+    part = part_of(first.subresource)
+    is_blind = first.verb == "delete" and not (first.precondition_uid or first.precondition_revision)
     blind = " without a precondition" if is_blind else ""
     if is_done(request):
         more = f" and wrote {group.more} more" if group.more else ""
         return f"it {_did(request)} {part}{name}{blind}{more}{though}"
     times = f" {len(group.positions)} times" if group.more else ""
-    return f"it asked to {asked.verb} {part}{name}{times}{though}"
+    return f"it asked to {first.verb} {part}{name}{times}{though}"
 
 
 @_tell.register
@@ -126,11 +126,11 @@ def _answered(first: Answered, group: Group) -> str:
     names = listing([answer.name for answer in answers])
     revisions = span([answer.revision for answer in answers if answer.revision])
     at = f" (resourceVersion {revisions})" if revisions else ""
-    told = f"{first.code} {first.reason}".rstrip()
+    status = f"{first.code} {first.reason}".rstrip()
     if request is not None and request.asked.verb not in WRITES:
-        found = "" if first.outcome == "ok" else f" and was told {told}"
+        found = "" if first.outcome == "ok" else f" and got {status}"
         return f"it read {request.asked.resource}/{names or request.asked.name} live{found}{at}"
-    return f"the controller {_did(request)} {names}{at}" if first.outcome == "ok" else f"the API server answered {told}"
+    return f"the controller {_did(request)} {names}{at}" if first.outcome == "ok" else f"the API server answered {status}"
 
 
 def _unheard(answer: Answered, group: Group) -> str:
@@ -143,8 +143,8 @@ def _unheard(answer: Answered, group: Group) -> str:
     if answer.outcome == "ok":
         return f"{what} was answered from the past"
     done = {True: "was executed", False: "was not executed", None: "may have been executed"}[answer.executed]
-    told = f"it was told {answer.code} {answer.reason}".rstrip() if answer.code and not answer.executed else "it never heard"
-    return f"{what} {done}, {told}" + (f"; {group.more} more of that kind" if group.more else "")
+    heard = f"it got {answer.code} {answer.reason}".rstrip() if answer.code and not answer.executed else "it never heard"
+    return f"{what} {done}, {heard}" + (f"; {group.more} more of that kind" if group.more else "")
 
 
 @_tell.register
@@ -166,7 +166,7 @@ def _refused(first: Refused, group: Group) -> str:
 
 
 def is_done(request: Request) -> bool:
-    """Whether a write was executed; in doubt it was, as long as nobody said no."""
+    """Whether a write was executed; in doubt it was, as long as nothing says that it was not."""
     answer = request.answer
     refused = isinstance(answer, Answered) and answer.outcome != "ok" and not answer.executed
     return request.asked.verb in WRITES and not refused
@@ -185,13 +185,13 @@ def _did(request: Request | None) -> str:
 
 @_tell.register
 def _committed(first: Committed, group: Group) -> str:
-    """Changes by others that it did not know of, and its own that are not told otherwise; nothing of bookkeeping."""
+    """Changes by other users that it did not know of, and its own that have no other sentence; nothing of bookkeeping."""
     known = group.trial.commit_at
-    untold = [known[index] for index in group.positions if index in known and not group.is_told(known[index].by)]
-    entries = [commit.entry for commit in untold]
-    if not untold:
+    unmentioned = [known[index] for index in group.positions if index in known and not group.is_witness(known[index].by)]
+    entries = [commit.entry for commit in unmentioned]
+    if not unmentioned:
         return ""
-    if untold[0].by is not None:
+    if unmentioned[0].by is not None:
         own = listing([short_name(entry) for entry in entries])
         return f"the controller {participle(first)} {own} (resourceVersion {span([entry.revision for entry in entries])})"
     names = list(dict.fromkeys(f"{short_name(entry)} (uid {entry.uid[:8]})" for entry in entries))

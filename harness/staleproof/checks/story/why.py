@@ -1,4 +1,4 @@
-"""Why a rule said what it said of a trial, or said nothing: what it saw, what was asked before that counted, and what excused it.
+"""Why a rule said what it said of a trial, or said nothing: what it saw, which doubts came first, and what excused it.
 
 A maintainer reads it to look into a verdict, above all one that lets a guilty controller off. It decides nothing.
 """
@@ -71,16 +71,16 @@ def _in_words(said: Said) -> str:
 
 
 def _deed(surplus: Surplus, trial: Trial) -> Iterator[str]:
-    deed, asked = surplus.deed, surplus.deed.asked
+    deed, index = surplus.deed, surplus.deed.request_index
     did, own = f"created {deed.name}, {deed.nth}; {surplus.words}", own_creates(trial)
     if deed.verb == "delete":
         did, own = f"deleted {deed.name}: {surplus.words}", own_deletes(trial)
-    yield f"entry {asked}, {trial.at(asked):.3f} s: {did}"
-    unseen = [each.name for each in own.behind(deed.child, before=asked)]
-    untold = [each.name for each in unseen_children(trial, at=asked) if each.role == deed.child.role]
+    yield f"entry {index}, {trial.at(index):.3f} s: {did}"
+    unseen = [each.name for each in own.behind(deed.child, before=index)]
+    unknown = [each.name for each in unseen_children(trial, at=index) if each.role == deed.child.role]
     yield f"  own ones of earlier decisions not shown by then: {_listing(unseen)}"
-    yield f"  alive by then, neither shown nor told of by an answer: {_listing(untold)}"
-    yield f"  {_view(deed.child.owner_uid, trial, asked)}"
+    yield f"  alive by then, neither shown nor named by an answer: {_listing(unknown)}"
+    yield f"  {_view(deed.child.owner_uid, trial, index)}"
 
 
 def _listing(names: list[str]) -> str:

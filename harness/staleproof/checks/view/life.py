@@ -1,6 +1,6 @@
 """What each life of the controller had been shown, and what it knew before any position.
 
-Shown = frames delivered, items of LIST answers, GET answers. Known = shown, or told by the answer to an own write (a create's
+Shown = frames delivered, items of LIST answers, GET answers. Known = shown, or learnt from the answer to an own write (a create's
 answer carries the new uid). A life begins with nothing, and is of one client. When in doubt we say "shown": a doubt must never
 become an accusation.
 
@@ -61,11 +61,11 @@ class Selection(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What a life knew of an object: an incarnation, told by its uid.
+    """What a life knew of an object: an incarnation, which its uid identifies.
 
     Attributes:
         shown: the newest revision that was shown, and `cached` by frames and lists; None if none was.
-        told: the newest that an answer to a GET or to an own write told of; None if none did.
+        answered: the newest that an answer to a GET or to an own write carried; None if none did.
         means: how it learnt of the newest that it knows; None if it knows none.
         is_gone: whether it was shown that the object is gone.
         absent: the newest revision at which a list may have shown that it was not there.
@@ -75,7 +75,7 @@ class Known(NamedTuple):
 
     shown: int | None = None
     cached: int | None = None
-    told: int | None = None
+    answered: int | None = None
     means: Means | None = None
     is_gone: bool = False
     absent: int = -1
@@ -84,13 +84,13 @@ class Known(NamedTuple):
 
     @property
     def revision(self) -> int:
-        """The newest that it was shown or told; 0 for none."""
-        return max(self.shown or 0, self.told or 0)
+        """The newest that it was shown, or an answer carried; 0 for none."""
+        return max(self.shown or 0, self.answered or 0)
 
     @property
     def is_known(self) -> bool:
-        """Whether the object was shown, or told of by the answer to an own write."""
-        return self.shown is not None or self.told is not None
+        """Whether the object was shown, or known from the answer to an own write."""
+        return self.shown is not None or self.answered is not None
 
     def has_seen(self, revision: int) -> bool:
         """Whether it was shown at or after the revision, or shown to be gone, or not there at such a revision."""
@@ -101,7 +101,7 @@ class Known(NamedTuple):
         return self.is_gone or (self.shown is not None and self.shown >= revision)
 
     def onwards(self, revision: int) -> int:
-        """`back` when this revision is shown or told as well."""
+        """`back` when this revision is shown, or carried by an answer, as well."""
         return self.back and max(revision, self.back)
 
 
@@ -118,8 +118,8 @@ class Life:
     """What one life of the controller was shown, folded entry by entry.
 
     By position: `objects` by uid; `present`, the uid by resource, namespace and name; how far streams and lists of a resource had
-    come (`newest`, `passed`), and whole lists of it (`whole`); whether a frame of a resource was `kept`, and from which revision
-    on nothing can have been shown.
+    come (`newest`, `passed`), and whole lists of it (`whole_lists`); whether a frame of a resource was `kept`, and from which
+    revision on nothing can have been shown.
 
     The first position of each: `versions` of an object that were shown, and those `selected` by a stream that kept them; selections
     `streamed` and `looked` for; resources whose first list was under way (`listing`) and complete (`listed`).
@@ -131,7 +131,7 @@ class Life:
         self.present: Timeline[_Name, str] = Timeline("")
         self.newest: Timeline[str, int] = Timeline(0)
         self.passed: Timeline[str, int] = Timeline(0)
-        self.whole: Timeline[tuple[str, str], int] = Timeline(-1)
+        self.whole_lists: Timeline[tuple[str, str], int] = Timeline(-1)
         self.kept: Timeline[str, tuple[bool, int | None]] = Timeline((False, None))
         self.versions: dict[tuple[str, int], int] = {}
         self.selected: dict[tuple[str, int], int] = {}
@@ -139,7 +139,7 @@ class Life:
         self.looked: dict[Selection, int] = {}
         self.listing: dict[str, int] = {}
         self.listed: dict[str, int] = {}
-        self._asked: dict[RequestId, Asked] = {}
+        self._requests: dict[RequestId, Asked] = {}
         self._streams: dict[StreamId, _Stream] = {}
         self._items: dict[Selection, dict[str, Item]] = defaultdict(dict)
         self._pages: dict[Selection, set[str]] = {}
@@ -241,7 +241,7 @@ class Life:
     # --- requests
 
     def _ask(self, index: int, entry: Asked) -> None:
-        self._asked[entry.request] = entry
+        self._requests[entry.request] = entry
         if entry.verb == "list":
             self.listing.setdefault(entry.resource, index)
 
@@ -263,25 +263,25 @@ class Life:
             self._collected(index, of, uids, entry.revision)
 
     def _answered(self, index: int, entry: Answered) -> None:
-        asked = self._asked.pop(entry.request, None)
-        if asked is None:
+        request = self._requests.pop(entry.request, None)
+        if request is None:
             return
-        is_read = asked.verb == "get"
+        is_read = request.verb == "get"
         if entry.outcome == "ok" and entry.uid:
             now, revision = self.objects.now(entry.uid), entry.revision or 0
             means: Means | None = now.means if revision <= now.revision else "get" if is_read else "answer"
-            self._note(index, entry.uid, told=max(revision, now.told or 0), means=means, back=now.onwards(revision))
+            self._note(index, entry.uid, answered=max(revision, now.answered or 0), means=means, back=now.onwards(revision))
             if is_read:
-                self._show(index, asked.resource, _item(entry), "get")
-        elif is_read and entry.code == 404 and not asked.subresource:
-            name = (asked.resource, asked.namespace, asked.name)
+                self._show(index, request.resource, _item(entry), "get")
+        elif is_read and entry.code == 404 and not request.subresource:
+            name = (request.resource, request.namespace, request.name)
             if self.present.now(name):
                 self._lose(index, name, self.present.now(name))
 
     # --- objects
 
-    def _note(self, index: int, uid: str, **changes: Any) -> None:  # noqa: ANN401  # of `Known`
-        self.objects.note(index, uid, self.objects.now(uid)._replace(**changes))
+    def _note(self, index: int, uid: str, **fields: Any) -> None:  # noqa: ANN401  # of `Known`
+        self.objects.note(index, uid, self.objects.now(uid)._replace(**fields))
 
     def _show(self, index: int, resource: str, item: Item, means: Means, *, is_past: bool = False) -> None:
         now, revision = self.objects.now(item.uid), item.revision or 0
@@ -325,7 +325,7 @@ class Life:
         """What it knew there and is not in it is gone."""
         if revision is not None:
             place = (of.resource, of.namespace)
-            self.whole.note(index, place, max(revision, self.whole.now(place), 0))
+            self.whole_lists.note(index, place, max(revision, self.whole_lists.now(place), 0))
         for name in list(self.present):
             uid = self.present.now(name)
             if name[0] == of.resource and of.namespace in ("", name[1]) and uid and uid not in uids:
@@ -357,8 +357,8 @@ class Life:
         """It is gone, or has left the selection: then it is gone for a controller that no other stream shows it to."""
         self._items[of].pop(item.uid, None)
         at = (item.revision or 0) if revision is None else revision
-        others = {stream.of for stream in self._streams.values() if stream.of.resource == of.resource}
-        if self._is_followed(of.resource) or any(item.uid in self._items[other] for other in others):
+        selections = {stream.of for stream in self._streams.values() if stream.of.resource == of.resource}
+        if self._is_followed(of.resource) or any(item.uid in self._items[other] for other in selections):
             self._miss(index, item.uid, at)
             return
         if not self.truth.is_over(item.uid, at):
@@ -409,7 +409,7 @@ class View:
     def has_listed(self, resource: str, revision: int) -> bool:
         """Whether a whole list was shown that is at least as new as the revision: what is not in it is gone."""
         places = ((resource, namespace) for namespace in ("", self.life.truth.namespace))
-        return any(self.life.whole.before(self.before, place) >= revision for place in places)
+        return any(self.life.whole_lists.before(self.before, place) >= revision for place in places)
 
     def has_looked_for(self, uid: str, resource: str) -> bool:
         """Whether a list was shown, old or new, that would have it if it were there: it surely fits the selector, if any."""

@@ -1,4 +1,4 @@
-"""What a list with a selector would have held at a revision: what it does not show tells something of those objects only.
+"""What a list with a selector would have held at a revision: what it does not show says something about those objects only.
 
 An object that is gone counts by its last state: had it stayed as it was, the list would have held it.
 """
@@ -24,7 +24,7 @@ class Selections:
         return namespace in ("", self.namespace)
 
     def may_hold(self, resource: str, namespace: str, selector: str, revision: int, *, but: Set[str]) -> Iterator[str]:
-        """The uids of what such a list might have held, `but` these: it fits, or whether it does cannot be told."""
+        """The uids of what such a list might have held, `but` these: it fits, or whether it does is not known."""
         if self.concerns(namespace):
             for uid in [uid for uid in self._uids.get(resource, ()) if uid not in but]:
                 state = self._state(uid, revision)
@@ -36,7 +36,7 @@ class Selections:
         return not selector or (uid in self._states and fits(selector, self._states[uid][0].object) is True)
 
     def is_over(self, uid: str, revision: int) -> bool:
-        """Whether it was gone by then; of an object that was never committed nobody knows better."""
+        """Whether it was gone by then; of an object that was never committed nothing better is known."""
         state = self._state(uid, revision)
         return uid not in self._states or (state is not None and state.type == "DELETED")
 

@@ -1,4 +1,4 @@
-"""What was known under each key at any moment: folded once, and asked later, in any order, of the position before which it is."""
+"""What was known under each key at any moment: folded once, and looked up later, in any order, before any position."""
 
 from bisect import bisect_left
 from collections import defaultdict

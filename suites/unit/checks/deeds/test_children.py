@@ -27,7 +27,7 @@ def test_deeds_are_reported_in_words() -> None:
 
     assert (second.name, second.nth) == ("pod/ns/w-b", "the 2nd live pod of widget/w")
     assert delete.left == "2 live pods of widget/w"
-    assert second.asked < second.at
+    assert second.request_index < second.at
 
 
 def test_what_others_do_is_not_counted() -> None:

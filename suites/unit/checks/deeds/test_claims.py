@@ -7,7 +7,7 @@ from staleproof.checks.deeds.claims import (
     OBSERVED,
     acted_before,
     acted_on_children,
-    asked_on_others,
+    acted_on_other_objects,
     children_when_ready,
     first_ready,
     observed_claims,
@@ -84,7 +84,7 @@ def test_what_counts_as_having_acted(script: Script, *, asked: bool, acted: bool
     found = Trial(script.ends())
     of, end = object_history(found).objects["ns-uid-1"], len(found.entries)
 
-    assert asked_on_others(found, of, after=0, before=end) is asked
+    assert acted_on_other_objects(found, of, after=0, before=end) is asked
     assert acted_on_children(found, of, after=0, before=end) is acted
 
 
@@ -94,7 +94,7 @@ def test_only_what_lies_between_counts() -> None:
     spans = [(0, asked), (asked, 99), (asked - 1, 99)]
 
     assert [acted_on_children(found, of, after=after, before=before) for after, before in spans] == [False, False, True]
-    assert [asked_on_others(found, of, after=after, before=before) for after, before in spans] == [False, False, True]
+    assert [acted_on_other_objects(found, of, after=after, before=before) for after, before in spans] == [False, False, True]
 
 
 CHILDREN = {

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from staleproof.checks.facts.wording import (
     call_words,
+    contrasted,
     full_name,
     listing,
     of_owner,
@@ -16,7 +17,6 @@ from staleproof.checks.facts.wording import (
     short_name,
     shortened,
     span,
-    told_apart,
 )
 from staleproof.core.history.entry import Called, CallId, Committed
 from staleproof.core.history.resource_version import Revision
@@ -59,7 +59,7 @@ def test_a_long_text_is_cut() -> None:
     ],
 )
 def test_of_two_values_the_first_line_that_differs_is_shown(first: object, second: object, told: tuple[str, str]) -> None:
-    assert told_apart(first, second) == told
+    assert contrasted(first, second) == told
 
 
 @pytest.mark.parametrize(

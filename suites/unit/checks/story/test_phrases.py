@@ -116,7 +116,7 @@ def refused(times: int = 1, **fields: Any) -> Script:  # noqa: ANN401
         ("its update of pods/w-a was executed, it never heard", lost("update", outcome="unknown", executed=True)),
         ("its update of pods/w-a was executed, it never heard", lost("update", outcome="unknown", code=201, executed=True)),
         (
-            "its create of pods was not executed, it was told 429 TooManyRequests",
+            "its create of pods was not executed, it got 429 TooManyRequests",
             lost("create", outcome="fail", code=429, reason="TooManyRequests", executed=False),
         ),
         ("its patch of pods/w-a may have been executed, it never heard", lost("patch", outcome="unknown")),
@@ -139,8 +139,8 @@ def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, l
     ("lines", "kind", "script"),
     [
         (  # a write that was not done is told as a wish
-            "it asked to create pods / its create of pods was not executed, it was told 500 InternalError / "
-            "it asked to create pods / its create of pods was not executed, it was told 500 InternalError / "
+            "it asked to create pods / its create of pods was not executed, it got 500 InternalError / "
+            "it asked to create pods / its create of pods was not executed, it got 500 InternalError / "
             f"it asked to list {WIDGETS}",
             Asked,
             rejected(),
@@ -166,7 +166,7 @@ def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, l
             Answered,
             trial().applied("w").gets("w", WIDGETS).gets("x", WIDGETS),
         ),
-        (f"it read {WIDGETS}/x live and was told 404 NotFound", Answered, trial().gets("x", WIDGETS)),
+        (f"it read {WIDGETS}/x live and got 404 NotFound", Answered, trial().gets("x", WIDGETS)),
         (
             f"its watch of pods, {WIDGETS} ended: the connection was reset / "
             "its watch of configmaps ended: 410 Expired came as an event",

@@ -12,7 +12,7 @@ from ...script import WIDGETS, Script, beside, losing, trial
 NOT_AGAIN = (
     "NOT_EXERCISED: the controller did not list its primaries again after it had settled, because the plan does not tell it to"
 )
-NEWS = "NOT_EXERCISED: it changed something when it looked again and then no more: it may have been told news from outside"
+NEWS = "NOT_EXERCISED: it changed something when it looked again and then no more: it may have had news from outside"
 CHANGED = f"NOT_EXERCISED: another user changed {WIDGETS}/w after the controller had settled"
 
 

@@ -64,7 +64,7 @@ CASES: Cases = {
     ),
     "goes on to be ready": (
         gone().passes(9.0).reads(),
-        "FAIL: widget/ns/w went on to be ready for 9.1 s after the controller had been told that roles/w of db was deleted",
+        "FAIL: widget/ns/w went on to be ready for 9.1 s after the controller had learnt that roles/w of db was deleted",
     ),
     "says that it is not ready": (gone().says(1, conditions=NOT_READY).passes(9.0).reads(), "PASS"),
     "says nothing and repairs it at once": (gone().makes(limit=5).says(1, conditions=READY, beat=1).passes(9.0), "PASS"),

@@ -36,9 +36,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         free = [[item] for item in items if item.nodeid.startswith(_FREE)]
         files = [list(tests) for _, tests in groupby((item for item in items if item.nodeid.startswith(_MIXED_WITH)), key=_file)]
-        others = [item for item in items if not item.nodeid.startswith((_FREE, _MIXED_WITH))]
+        rest = [item for item in items if not item.nodeid.startswith((_FREE, _MIXED_WITH))]
         begun = sorted(_riffled(free, files), key=lambda unit: _file(unit[0]) not in _LONGEST)
-        items[:] = [item for unit in begun for item in unit] + others
+        items[:] = [item for unit in begun for item in unit] + rest
 
 
 def _file(item: pytest.Item) -> str:

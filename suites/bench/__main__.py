@@ -111,7 +111,7 @@ def _ends(parts: Sequence[str], minutes: float) -> dict[str, float]:
 
 
 def _interrupt(*_: object) -> None:
-    """Anybody who is told to end is interrupted, as by Ctrl-C."""
+    """SIGTERM ends a run as Ctrl-C does."""
     os.kill(os.getpid(), signal.SIGINT)
 
 

@@ -142,9 +142,9 @@ class Conversation:
         await self._head()
         rest = b""
         while size := int(await self._reader.readuntil(b"\r\n"), 16):
-            *whole, rest = (rest + await self._reader.readexactly(size)).split(b"\n")
+            *complete, rest = (rest + await self._reader.readexactly(size)).split(b"\n")
             await self._reader.readexactly(2)
-            for line in whole:
+            for line in complete:
                 on_line(line)
 
     async def _head(self) -> bytes:

@@ -86,7 +86,7 @@ def _run(run: _Run, seconds: float, found: list[Ran]) -> None:
             last = " ".join(output.read_text(errors="replace").split()[-40:])
             trouble = f"pytest ended with {process.returncode}: {last}"
     finally:
-        found.append(_told(run, minutes=(time.monotonic() - began) / 60, trouble=trouble))
+        found.append(_result(run, minutes=(time.monotonic() - began) / 60, trouble=trouble))
 
 
 def _arguments(run: _Run) -> list[str]:
@@ -132,7 +132,7 @@ def _interrupt(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _told(run: _Run, *, minutes: float, trouble: str) -> Ran:
+def _result(run: _Run, *, minutes: float, trouble: str) -> Ran:
     """What the run has left behind."""
     latest = run.folder / "artefacts" / "latest"
     try:
@@ -165,6 +165,6 @@ def _timed(trial: Mapping[str, Any], folder: Path) -> Timed:
     try:
         history = read_history(find_history(str(folder), folder))
     except UsageError:
-        return Timed(trial["seconds"], None, trial.get("spent", {}))  # of another format: the times are told all the same
+        return Timed(trial["seconds"], None, trial.get("spent", {}))  # of another format: the times are kept all the same
     limit = bound(history.header.plan, history.references)
     return Timed(trial["seconds"], limit, trial.get("spent", {}))

@@ -134,11 +134,11 @@ def table(runs: Sequence[Ran]) -> Table:
 
 
 def _cells(ran: Ran) -> list[str]:
-    told = ran.as_json()
-    within = f"{told['within']}/{sum(trial.bound is not None for trial in ran.trials)}"
+    figures = ran.as_json()
+    within = f"{figures['within']}/{sum(trial.bound is not None for trial in ran.trials)}"
     minutes = f"{ran.minutes:.1f}" if ran.whole else f"({ran.minutes:.1f})"
-    costs = [_shown(told[name]) for name in ("median", "medianBound", "p95")]
-    split = [f"{told[name]:.0f}" for name in (*PHASES, "beside")]
+    costs = [_shown(figures[name]) for name in ("median", "medianBound", "p95")]
+    split = [f"{figures[name]:.0f}" for name in (*PHASES, "beside")]
     verdicts = [str(ran.findings), str(ran.inconclusive)]
     return [ran.controller, ran.checkout, str(len(ran.trials)), minutes, *costs, within, *split, *verdicts]
 

@@ -1,4 +1,4 @@
-"""The page of every stored trial in a browser: it is drawn, nothing complains, and nothing is asked of anybody."""
+"""The page of every stored trial in a browser: it is drawn, nothing complains, and nothing else is loaded."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Every scenario, family by family: first the canonical plans, `test_canonical[SCENARIO/FAMILY]`, then plans drawn by Hypothesis.
 
-What a scenario is about, and what its families are, is told by its module in `staleproof.draw`.
+Its module in `staleproof.draw` says what a scenario is about, and what its families are.
 """
 
 from collections.abc import Callable

@@ -80,22 +80,22 @@ async def _repair(stage: AccountStage, way: Way, name: str, *, is_gone: bool) ->
     if way.controller == "in_cluster":
         await (stage.delete(_child(name)) if is_gone else stage.change(_child(name), data={"attributes": "SUPERUSER"}))
     else:
-        await (stage.drop_role if is_gone else stage.change_role)(name, tell=way.is_told)
+        await (stage.drop_role if is_gone else stage.change_role)(name, tell=way.is_announced)
     began = time.monotonic()
-    told = await _until_right(stage, way, name)
+    noticed = await _until_right(stage, way, name)
     now = time.monotonic()
-    return Repair(now - began, (told or now) - began)
+    return Repair(now - began, (noticed or now) - began)
 
 
 async def _until_right(stage: AccountStage, way: Way, name: str) -> float | None:
     """When its status said first that it is not; None: it never did."""
-    told = None
+    noticed = None
     async with asyncio.timeout(_LIMIT_SECONDS):
         while not await _is_right(stage, way, name):
-            if told is None and (await stage.told(name))[0] != "True":
-                told = time.monotonic()
+            if noticed is None and (await stage.reported(name))[0] != "True":
+                noticed = time.monotonic()
             await asyncio.sleep(_LOOK_SECONDS)
-    return told
+    return noticed
 
 
 async def _is_right(stage: AccountStage, way: Way, name: str) -> bool:

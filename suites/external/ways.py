@@ -11,12 +11,12 @@ SAFETY_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A controller, its period, and what a change outside is like: told to those that listen, or not."""
+    """A controller, its period, and whether a change outside is announced to those that listen."""
 
     title: str
     controller: str
     every_seconds: float
-    is_told: bool = False
+    is_announced: bool = False
 
 
 WAYS = (
@@ -26,9 +26,9 @@ WAYS = (
     Way("inline poll, in Go", "go-account", POLL_SECONDS),
     Way("side-car poller that enqueues", "side_poller", POLL_SECONDS),
     Way("poller that writes `.status`", "status_poller", POLL_SECONDS),
-    Way("LISTEN/NOTIFY with a safety poll", "listening", SAFETY_SECONDS, is_told=True),
+    Way("LISTEN/NOTIFY with a safety poll", "listening", SAFETY_SECONDS, is_announced=True),
     Way("the same, the notification lost", "listening", SAFETY_SECONDS),
-    Way("logical decoding with a safety poll", "decoding", SAFETY_SECONDS, is_told=True),
+    Way("logical decoding with a safety poll", "decoding", SAFETY_SECONDS, is_announced=True),
 )
 
 
@@ -73,8 +73,8 @@ def table(costs: Sequence[Cost]) -> str:
 def _cells(cost: Cost) -> tuple[str, ...]:
     way = cost.way
     repaired = _spread(each.seconds for each in cost.repairs)
-    told = _spread(each.wrong_seconds for each in cost.repairs)
-    return way.title, f"{way.every_seconds:g} s", f"{cost.calls_a_minute:.1f}", repaired, told
+    wrong = _spread(each.wrong_seconds for each in cost.repairs)
+    return way.title, f"{way.every_seconds:g} s", f"{cost.calls_a_minute:.1f}", repaired, wrong
 
 
 def _spread(seconds: Iterable[float]) -> str:

@@ -71,7 +71,7 @@ class AccountStage(ControllerStage):
         state = await self.system.read_state()
         return next((dict(each.fields) for each in state if (each.kind, each.name) == ("roles", self.role_of(name))), None)
 
-    async def told(self, name: str = "sample") -> tuple[str, str, int | None]:
+    async def reported(self, name: str = "sample") -> tuple[str, str, int | None]:
         found = await self.stored(name, ACCOUNTS)
         assert found is not None
         return account(found.get("status", {}))
@@ -148,7 +148,7 @@ class AccountStage(ControllerStage):
 
 
 class Roles(Relayed):
-    """A PostgreSQL server behind a relay, and what the relay has told."""
+    """A PostgreSQL server behind a relay, and what the relay has reported."""
 
     def __init__(self, system: ExternalSystem, relay: Relay, seen: list[Seen]) -> None:
         super().__init__(system, relay)

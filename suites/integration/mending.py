@@ -70,8 +70,8 @@ def _options(value: JSON, schema: Schema, make: Callable[[Schema, Path], object]
         if path[-1] not in owner:
             yield path, make(inner, path)
     for path, inner, owner in known:
-        others = inner.enum or ((True, False) if inner.type == "boolean" else texts if inner.type == "string" else ())
-        yield from ((path, other) for other in others if other != owner.get(path[-1]))
+        choices = inner.enum or ((True, False) if inner.type == "boolean" else texts if inner.type == "string" else ())
+        yield from ((path, other) for other in choices if other != owner.get(path[-1]))
         if inner.type == "array" and owner.get(path[-1]) == []:
             yield path, [make(inner.items, (*path, "[]"))]
     for path, _, owner in known:

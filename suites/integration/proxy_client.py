@@ -194,8 +194,8 @@ class Watching:
     def certain(self) -> list[tuple[str, str]]:
         """The events without the bookmarks that the API server sends when it likes, in a WatchList within a second or two. The one
         that ends the initial events is not among those."""
-        told = zip(self.lines, self.events, strict=True)
-        return [event for line, event in told if event[0] != "BOOKMARK" or b'"k8s.io/initial-events-end"' in line]
+        pairs = zip(self.lines, self.events, strict=True)
+        return [event for line, event in pairs if event[0] != "BOOKMARK" or b'"k8s.io/initial-events-end"' in line]
 
     async def until(self, count: int) -> None:
         await until(lambda: len(self.lines) >= count or self.ending != "")

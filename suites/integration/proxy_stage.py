@@ -71,7 +71,7 @@ class ProxyStage(Stage):
                 while await self.streams():  # or the next test would see entries about their end
                     await asyncio.sleep(0.005)
 
-    async def told(self) -> None:
+    async def all_recorded(self) -> None:
         """Return once every entry about what has happened so far has arrived."""
         await self.proxy.fence()
 
@@ -121,7 +121,7 @@ class ProxyStage(Stage):
     async def healed(self) -> list[str]:
         """Close all faults. The outcome of each, by number, as the entries have it; nothing of ours may have broken."""
         await self.proxy.release()
-        await self.told()
+        await self.all_recorded()
         assert self.of(Broke) == []
         outcomes: list[str] = []
         for entry in self.entries:

@@ -80,7 +80,7 @@ class Answers:
 
     kind: str
     drawn: int = 0
-    asked: int = 0
+    tried_moves: int = 0
     moves: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     refused_moves: Counter[str] = field(default_factory=Counter)
@@ -91,7 +91,7 @@ class Answers:
 
     @property
     def accepted_moves(self) -> int:
-        return self.asked - self.refused_moves.total()
+        return self.tried_moves - self.refused_moves.total()
 
 
 def published(go: Path) -> list[Kind]:
@@ -117,7 +117,7 @@ def _largest(module: str, folder: Path) -> list[Kind]:
 
 
 def _kind(module: str, published: Manifest) -> Kind:
-    """Conversion is left out, for nobody serves the webhooks."""
+    """Conversion is left out, for nothing serves the webhooks."""
     spec = {key: value for key, value in published["spec"].items() if key != "conversion"}
     crd = published | {"metadata": {"name": published["metadata"]["name"], "annotations": _APPROVED}, "spec": spec}
     api_version = f"{spec['group']}/{next(each['name'] for each in spec['versions'] if each['storage'])}"
@@ -177,7 +177,7 @@ async def _ask_moves(api: Api, kind: Kind, sample: Manifest, found: Answers) -> 
         api.call("PATCH", named, move.do, content_type=merge, dryRun="All", fieldValidation="Strict")
         for move in spread(moves, MOST_MOVES)
     ]
-    found.asked = len(calls)
+    found.tried_moves = len(calls)
     found.refused_moves.update(filter(None, await asyncio.gather(*map(_refusal, calls))))
 
 

@@ -59,15 +59,15 @@ def reaction(history: History, fault: int, resource: str) -> Reaction:
 
 
 def _why_not(entries: tuple[Entry, ...], fault: int) -> str:
-    told = [entry for entry in entries if isinstance(entry, FaultMissed | FaultRefused) and entry.fault == fault]
-    row = f" (row {told[-1].row})" if told and isinstance(told[-1], FaultRefused) and told[-1].row else ""
-    return f"{told[-1].why}{row}" if told else "nobody said why"
+    reports = [entry for entry in entries if isinstance(entry, FaultMissed | FaultRefused) and entry.fault == fault]
+    row = f" (row {reports[-1].row})" if reports and isinstance(reports[-1], FaultRefused) and reports[-1].row else ""
+    return f"{reports[-1].why}{row}" if reports else "no reason was given"
 
 
 def _did(entries: tuple[Entry, ...], since: float, resource: str) -> Iterator[str]:
     """What it did, in order; `lost` is the moment at which the client last lost a watch or an answer."""
     streams = {entry.stream for entry in entries if isinstance(entry, Opened) and entry.resource == resource}
-    asked = {e.request for e in entries if isinstance(e, Asked) and e.resource == resource and e.verb in WRITES}
+    writes = {e.request for e in entries if isinstance(e, Asked) and e.resource == resource and e.verb in WRITES}
     lost: float | None = None
     for entry in entries:
         if entry.at < since:
@@ -75,20 +75,20 @@ def _did(entries: tuple[Entry, ...], since: float, resource: str) -> Iterator[st
         word = _word(entry, resource, after_a_loss=lost is not None)
         if word:
             yield word + (" after a wait" if lost is not None and entry.at - lost > BACK_OFF_SECONDS else "")
-        if _is_loss(entry, resource, streams, asked):
+        if _is_loss(entry, resource, streams, writes):
             lost = entry.at
         elif word:
             lost = None
 
 
-def _is_loss(entry: Entry, resource: str, streams: set[StreamId], asked: set[RequestId]) -> bool:
+def _is_loss(entry: Entry, resource: str, streams: set[StreamId], writes: set[RequestId]) -> bool:
     match entry:
         case Closed(stream=stream, how=how):
             return stream in streams and how != "client"
         case Refused():
             return entry.resource == resource
         case Answered(request=request, outcome=outcome):
-            return outcome != "ok" and request in asked
+            return outcome != "ok" and request in writes
     return False
 
 

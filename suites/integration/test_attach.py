@@ -80,7 +80,7 @@ async def test_under_rbac_a_run_starts_one_of_its_own(tmp_path: Path) -> None:
         assert plane.provider != "attach"
 
 
-def test_nobody_else_can_read_how_it_is_reached() -> None:
+def test_no_other_user_can_read_how_it_is_reached() -> None:
     assert stat.S_IMODE(Path(os.environ[VARIABLE]).stat().st_mode) == 0o600
 
 

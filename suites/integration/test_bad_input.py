@@ -39,19 +39,19 @@ def program(code: str) -> str:
     return f'--controller-cmd={sys.executable} -c "{code}"'
 
 
-def is_refused(done: Done, code: int, *told: str) -> None:
+def is_refused(done: Done, code: int, *texts: str) -> None:
     """It ended with this exit code, said all this, and showed no traceback through staleproof."""
     assert done.code == code, done.output
     assert "Traceback" not in done.output
     workers = re.search(r"created: (\d+)/", done.output)
-    assert done.output.count("ERROR at") <= int(workers[1] if workers else 1), "what is wrong is told once, not by each test"
+    assert done.output.count("ERROR at") <= int(workers[1] if workers else 1), "what is wrong is said once, not by each test"
     assert "harness/staleproof" not in done.output.replace("harness/staleproof/plugin", "")
     plain = " ".join(done.output.split())
-    assert [text for text in told if text not in plain] == []
+    assert [text for text in texts if text not in plain] == []
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "texts"),
     [
         (("--controller-cmd=./no-such-manager",), ("no-such-manager",)),
         ((program("import sys; print('no lease today'); sys.exit(3)"),), ("exited with code 3", "no lease today")),
@@ -62,14 +62,14 @@ def is_refused(done: Done, code: int, *told: str) -> None:
     ],
     ids=["it does not exist", "it exits", "it never opens a watch"],
 )
-def test_a_controller_that_does_not_start(arguments: tuple[str, ...], told: tuple[str, ...], suite: Run) -> None:
+def test_a_controller_that_does_not_start(arguments: tuple[str, ...], texts: tuple[str, ...], suite: Run) -> None:
     """The end of its log is shown."""
-    is_refused(suite(*arguments, *WIDGETS), ENVIRONMENT, *told)
+    is_refused(suite(*arguments, *WIDGETS), ENVIRONMENT, *texts)
 
 
 @pytest.mark.live
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "text"),
     [
         (("--controller-cmd=manager 'unbalanced", *WIDGETS), "No closing quotation"),
         ((NAIVE, "--controller-image=example.com/none", *WIDGETS), "name one controller"),
@@ -87,12 +87,12 @@ def test_a_controller_that_does_not_start(arguments: tuple[str, ...], told: tupl
         "a plan that does not exist",
     ],
 )
-def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], told: str, suite: Run) -> None:
-    is_refused(suite(*arguments), USAGE, told)
+def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], text: str, suite: Run) -> None:
+    is_refused(suite(*arguments), USAGE, text)
 
 
 @pytest.mark.parametrize(
-    ("option", "content", "told"),
+    ("option", "content", "texts"),
     [
         pytest.param(
             "--staleproof-crds",
@@ -142,16 +142,16 @@ def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], told: str, suite:
         ),
     ],
 )
-def test_a_manifest_that_is_refused(option: str, content: str, told: tuple[str, ...], suite: Run, tmp_path: Path) -> None:
+def test_a_manifest_that_is_refused(option: str, content: str, texts: tuple[str, ...], suite: Run, tmp_path: Path) -> None:
     manifest = tmp_path / "manifest.yaml"
     manifest.write_text(content)
-    others = [word for word in WIDGETS if not word.startswith(option)]
-    is_refused(suite(NAIVE, f"{option}={manifest}", *others), USAGE, *told)
+    rest = [word for word in WIDGETS if not word.startswith(option)]
+    is_refused(suite(NAIVE, f"{option}={manifest}", *rest), USAGE, *texts)
 
 
 @pytest.mark.live
 @pytest.mark.parametrize(
-    ("conversion", "version", "code", "told"),
+    ("conversion", "version", "code", "texts"),
     [
         (
             "{strategy: None}",
@@ -164,13 +164,13 @@ def test_a_manifest_that_is_refused(option: str, content: str, told: tuple[str, 
         ),
         (UNSERVED, "v1", ENVIRONMENT, ("conversion webhook for example.com/v1", "take", "spec.conversion")),
     ],
-    ids=["a version that is not served", "nobody serves the conversion"],
+    ids=["a version that is not served", "the conversion is not served"],
 )
-def test_several_versions(conversion: str, version: str, code: int, told: tuple[str, ...], suite: Run, tmp_path: Path) -> None:
+def test_several_versions(conversion: str, version: str, code: int, texts: tuple[str, ...], suite: Run, tmp_path: Path) -> None:
     definition, sample = tmp_path / "crd.yaml", tmp_path / "sample.yaml"
     definition.write_text(crd(f"{VERSIONS}, {ENDED}", conversion))
     sample.write_text(thing(version))
-    is_refused(suite(NAIVE, CRDS, f"--staleproof-crds={definition}", f"--staleproof-samples={sample}"), code, *told)
+    is_refused(suite(NAIVE, CRDS, f"--staleproof-crds={definition}", f"--staleproof-samples={sample}"), code, *texts)
 
 
 @pytest.mark.live
@@ -191,7 +191,7 @@ def test_a_variable_that_is_set_and_empty(suite: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "told"),
+    ("option", "text"),
     [
         ("--staleproof-max-examples=abc", "--staleproof-max-examples: expected a whole number, 0 or more, found 'abc'"),
         ("--staleproof-inconclusive=nope", "--staleproof-inconclusive: expected one of ok, fail, found 'nope'"),
@@ -199,9 +199,9 @@ def test_a_variable_that_is_set_and_empty(suite: Run) -> None:
         ("--staleproof-dir=/proc/nowhere", "cannot make a run folder in /proc/nowhere"),
     ],
 )
-def test_a_malformed_option_starts_nothing(option: str, told: str, suite: Run) -> None:
+def test_a_malformed_option_starts_nothing(option: str, text: str, suite: Run) -> None:
     done = suite(NAIVE, *WIDGETS, option)
-    is_refused(done, USAGE, told)
+    is_refused(done, USAGE, text)
     assert "collected" not in done.output
 
 

@@ -1,5 +1,5 @@
-"""Secrets that are told wherever a controller, a webhook and the API server can tell them are in no file of a run, in no format of
-its report, and nowhere on the terminal."""
+"""Secrets that a controller, a webhook and the API server show wherever they can are in no file of a run, in no format of its
+report, and nowhere on the terminal."""
 
 import base64
 import gzip
@@ -100,9 +100,9 @@ def holding(done: Done) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def told(suite: Run, tmp_path_factory: pytest.TempPathFactory) -> Done:
-    """A run with a finding, told in every format, of a controller that tells everything."""
-    folder = tmp_path_factory.mktemp("told")
+def indiscreet(suite: Run, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """A run with a finding, reported in every format, of a controller that shows everything."""
+    folder = tmp_path_factory.mktemp("indiscreet")
     registry = json.dumps({"auths": {"registry.example": {"auth": CANARIES["a password in a document"]}}})
     key = f"{CANARIES['the first line of a Secret']}\n{CANARIES['the second line of a Secret']}\n"
     own = secret("database", password=CANARIES["a Secret"], key=key, config=registry)
@@ -114,20 +114,20 @@ def told(suite: Run, tmp_path_factory: pytest.TempPathFactory) -> Done:
     )
 
 
-def test_the_controller_told_all_that_it_knows(told: Done) -> None:
+def test_the_controller_logs_all_that_it_knows(indiscreet: Done) -> None:
     """Or the other tests show nothing."""
-    assert told.code == 1, told.output
-    log = (told.run_folder / "controller.log").read_text()
+    assert indiscreet.code == 1, indiscreet.output
+    log = (indiscreet.run_folder / "controller.log").read_text()
     for about in ("token: ", "variables: ", "secret ", "asked about "):
         lines = [line for line in log.splitlines() if about in line]
         assert any("<token>" in line for line in lines), about
 
 
-def test_no_file_and_no_format_has_a_secret(told: Done) -> None:
+def test_no_file_and_no_format_has_a_secret(indiscreet: Done) -> None:
     for each in FORMATS.values():
-        assert (told.run_folder / each.file).is_file(), each.file
-    assert (told.folder / "summary").stat().st_size > 0
-    assert holding(told) == []
+        assert (indiscreet.run_folder / each.file).is_file(), each.file
+    assert (indiscreet.folder / "summary").stat().st_size > 0
+    assert holding(indiscreet) == []
 
 
 def test_a_message_of_a_webhook_that_quotes_a_secret_is_masked(suite: Run, tmp_path: Path) -> None:

@@ -42,14 +42,14 @@ def test_a_secret_is_made_again_with_its_payload(tmp_path_factory: pytest.TempPa
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """With a controller that reverts what others do to its ConfigMap and its status."""
+    """With a controller that reverts what other users do to its ConfigMap and its status."""
     with session_in(tmp_path_factory, manifests=CRDS) as session:
         session.use(fixture("correct", "deterministic_names"))
         yield session
 
 
 @pytest.mark.live
-def test_what_others_can_change_is_known_and_told(session: Session) -> None:
+def test_what_others_can_change_is_known_and_reported(session: Session) -> None:
     """The content of its ConfigMap, what its status says, and whose its children are; it watches all of it, so it looks at once."""
     observed = observe(session, SAMPLE)
     assert [edit for edit in observed.edits if not edit.sets_aside] == [EDIT]
@@ -81,10 +81,10 @@ RESET = PatchStatus(target=TARGET, patch={"status": {"conditions": None}})
     [(EDIT, "configmaps", ""), (RESET, "widgets.staleproof.dev", "status")],
     ids=["a child is edited", "its status is taken away"],
 )
-def test_what_others_change_is_nobodys_work_and_the_controller_puts_it_back(
+def test_what_others_change_is_not_its_own_work_and_the_controller_puts_it_back(
     session: Session, step: Step, resource: str, subresource: str
 ) -> None:
-    """It does so in the step itself, as it does without any fault; so nobody is accused."""
+    """It does so in the step itself, as it does without any fault; so it is not accused."""
     result = session.trial(Plan(scenario="children", steps=(Apply(object=SAMPLE), step, Touch(target=TARGET)), settle=PATIENT))
     trial = Trial(result.history)
     during = [commit for commit in trial.commits if commit.entry.resource == resource and _is_within(trial, 2, commit)]

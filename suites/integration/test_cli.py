@@ -100,7 +100,7 @@ def test_replay_fails_again_and_passes_once_fixed(failed: Done, staleproof: Run)
     assert not crash.exists(), "a finding's file goes away once it passes"
 
 
-def test_histories_of_trials_that_pass_are_not_kept_when_nobody_wants_them(staleproof: Run, tmp_path: Path) -> None:
+def test_histories_of_trials_that_pass_are_not_kept_when_only_findings_are(staleproof: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text(json.dumps(PLAN))
     command = f"--controller-cmd={fixture_controller('expectations')}"
     crds = f"--crds={MANIFESTS / 'widget-crd.yaml'}"
@@ -110,9 +110,9 @@ def test_histories_of_trials_that_pass_are_not_kept_when_nobody_wants_them(stale
     assert (_trial(done) / "plan.json").is_file()
     assert not list(_trial(done).glob("history*"))
     assert done.report["trials"][0]["kept"] is False
-    told = staleproof("check", "001", folder=tmp_path)
-    assert told.code == 4
-    assert "`staleproof replay 001` runs the plan again" in told.output
+    checked = staleproof("check", "001", folder=tmp_path)
+    assert checked.code == 4
+    assert "`staleproof replay 001` runs the plan again" in checked.output
 
 
 @pytest.mark.parametrize("which", ["plan", "history", "report", "conformance", "timeline", "results", "badge", "trace"])
@@ -134,7 +134,7 @@ def test_what_was_written_follows_the_schemas(failed: Done, staleproof: Run) -> 
 
 
 @pytest.mark.parametrize(
-    ("command", "content", "told"),
+    ("command", "content", "text"),
     [
         ("replay", "{", "not JSON"),
         ("replay", "[]", "expected an object"),
@@ -147,13 +147,13 @@ def test_what_was_written_follows_the_schemas(failed: Done, staleproof: Run) -> 
         ("check", "nonsense\n{}\n", "line 1"),
     ],
 )
-def test_a_malformed_plan_or_history_is_refused(command: str, content: str, told: str, staleproof: Run, tmp_path: Path) -> None:
+def test_a_malformed_plan_or_history_is_refused(command: str, content: str, text: str, staleproof: Run, tmp_path: Path) -> None:
     (tmp_path / "given.json").write_text(content)
     more = [f"--controller-cmd={fixture_controller('naive')}"] if command == "replay" else []
     done = staleproof(command, "given.json", *more, folder=tmp_path)
     assert done.code == 4, done.output
     assert "given.json" in done.output
-    assert told in done.output
+    assert text in done.output
     assert "Traceback" not in done.output
 
 

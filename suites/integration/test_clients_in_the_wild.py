@@ -93,7 +93,7 @@ async def test_a_list_and_a_watch_join_without_a_gap(stage: ProxyStage, reflecto
     await until(lambda: len(watch.changes) == 3)
     assert watch.changes == direct.lines
     assert direct.events == [("ADDED", "between"), ("ADDED", "after"), ("DELETED", "between")]
-    await stage.told()
+    await stage.all_recorded()
     assert [item.name for entry in stage.of(Listed) for item in entry.items] == [item["metadata"]["name"] for item in found]
     assert [entry.start for entry in stage.of(Opened)] == [start]
     assert stage.of(Broke) == []
@@ -124,7 +124,7 @@ async def test_the_official_python_client_lists_watches_and_writes(stage: ProxyS
         return [(event["type"], event["object"].metadata.name) for event in stream]
 
     assert await asyncio.to_thread(work) == [("ADDED", "second"), ("MODIFIED", "second"), ("DELETED", "second")]
-    await stage.told()
+    await stage.all_recorded()
     assert [entry.verb for entry in stage.of(Asked)] == ["create", "list", "create", "patch", "delete"]
     assert names(stage.entries, Delivered) == ["second"] * 3
     assert names(stage.entries, Answered) == ["first", "second", "second", "second"]
@@ -164,9 +164,9 @@ async def test_kopf_sees_existing_and_new_objects(stage: ProxyStage, tmp_path: P
         await greeted("there")
         await make("comes")
         await greeted("comes")
-        await stage.told()
+        await stage.all_recorded()
         outcomes = {entry.outcome for entry in stage.of(Answered)}  # not of what it asked for when it was ended
-    await stage.told()
+    await stage.all_recorded()
     assert [item.name for entry in stage.of(Listed) if entry.resource == "configmaps" for item in entry.items][:1] == ["there"]
     assert "comes" in names(stage.entries, Delivered)
     assert outcomes == {"ok"}
@@ -188,7 +188,7 @@ async def test_client_go_makes_its_pods(stage: ProxyStage, programs: Path, tmp_p
         await stage.change("sample", REPLICA_SETS, spec={"replicas": 1})
         await until(lambda: len([kind for kind, _ in watch.events if kind == "DELETED"]) == 2)
         await until(lambda: len(pod_writes(stage)) == 5)  # an event comes before the answer to the write
-    await stage.told()
+    await stage.all_recorded()
     assert pod_writes(stage) == [("create", "ok")] * 3 + [("delete", "ok")] * 2
     opened = [entry for entry in stage.of(Opened) if entry.resource == REPLICA_SETS]
     assert {entry.watch_list for entry in opened} == {gate == "true"}

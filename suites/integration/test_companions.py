@@ -172,8 +172,8 @@ def test_a_stateful_set_gets_pods_that_are_ready_and_claims_that_are_bound(choos
     keep_company(chooser, [(WIDGET, ())])
     running = {"statefulset", "persistentvolume-binder", "provisioner", "scheduler", "kwok", "garbage-collector", "namespace"}
     assert running < set(chooser.options.companions)
-    told = chooser.run.environment["companions for Widget/sample"]
-    assert re.search(r"ready in \d+\.\d s; .* took \d+\.\d s without them and \d+\.\d s with them", told)
+    note = chooser.run.environment["companions for Widget/sample"]
+    assert re.search(r"ready in \d+\.\d s; .* took \d+\.\d s without them and \d+\.\d s with them", note)
 
     history = chooser.watch(Plan(scenario="own", steps=(Apply(object=WIDGET),), settle=PATIENT))
     (made,) = ends(history, "statefulsets.apps")
@@ -235,14 +235,14 @@ def test_a_run_goes_on_without_what_cannot_be_built(tmp_path: Path, programs: Pa
     with Session(options) as session:
         session.accompany(acting_on({"pods"}))
         assert session.options.companions == ()
-        told = session.run.environment[WITHOUT]
-        assert told.startswith("garbage-collector, kwok, namespace, scheduler, which cannot be built here: building ")
+        note = session.run.environment[WITHOUT]
+        assert note.startswith("garbage-collector, kwok, namespace, scheduler, which cannot be built here: building ")
         assert session.trial(Plan(scenario="own", steps=(Apply(object=WIDGET),))).plan.companions == ()
 
 
 @pytest.mark.live
 def test_every_cluster_has_those_that_always_run(tmp_path: Path) -> None:
-    """Also where nobody has looked at what the controller creates."""
+    """Also where what the controller creates is not known yet."""
     options = SessionOptions(subject=fixture("expectations"), manifests=tuple(CRDS), chooses_companions=True, root=tmp_path)
     with Session(options) as session:
         assert session.trial(Plan(scenario="own", steps=(Apply(object=WIDGET),))).plan.companions == ALWAYS

@@ -156,7 +156,7 @@ async def test_the_automatic_choice_takes_containers_only_where_the_image_is(ima
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (ControlPlaneOptions(provider="container", image=NOT_HERE), f"(?s){NOT_HERE}.*cannot be pulled.*or leave it out"),
         (ControlPlaneOptions(provider="container", version="v0.0.1"), "staleproof control-plane build"),
@@ -164,10 +164,10 @@ async def test_the_automatic_choice_takes_containers_only_where_the_image_is(ima
     ids=["a named image that does not exist", "no image and an empty cache"],
 )
 async def test_a_control_plane_without_its_image_is_reported_with_the_next_step(
-    options: ControlPlaneOptions, told: str, engine: DockerClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: ControlPlaneOptions, message: str, engine: DockerClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "empty"))
-    with pytest.raises(SetupError, match=told):
+    with pytest.raises(SetupError, match=message):
         async with control_plane(options, tmp_path, Silent()):
             pass
 
@@ -200,7 +200,7 @@ async def test_a_controller_image_does_its_work(engine: DockerClient, kube_contr
 
 
 @pytest.mark.parametrize(
-    ("image", "error", "told"),
+    ("image", "error", "message"),
     [
         (NOT_HERE, SetupError, f"(?s)no image '{NOT_HERE}' on this machine, and it cannot be pulled: .*docker build"),
         ("Not An Image", UsageError, "'Not An Image' is not the name of an image"),
@@ -208,9 +208,9 @@ async def test_a_controller_image_does_its_work(engine: DockerClient, kube_contr
     ],
 )
 async def test_a_controller_image_that_cannot_be_used_is_reported(
-    image: str, error: type[Exception], told: str, engine: DockerClient, tmp_path: Path
+    image: str, error: type[Exception], message: str, engine: DockerClient, tmp_path: Path
 ) -> None:
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         await run_once(Subject(image=image), tmp_path)
 
 
@@ -245,13 +245,13 @@ async def run_once(subject: Subject, folder: Path) -> str:
 async def test_a_controller_that_exits_at_once_is_reported_with_its_exit_code_and_last_lines(
     kube_controller_manager_image: str, tmp_path: Path
 ) -> None:
-    told = await run_once(
+    message = await run_once(
         Subject(image=kube_controller_manager_image, arguments=("kube-controller-manager", "--no-such-flag")), tmp_path
     )
-    assert "exited with code 1" in told
-    assert f"Image: {kube_controller_manager_image} (sha256:" in told
-    assert "  | " in told
-    assert "unknown flag: --no-such-flag" in told
+    assert "exited with code 1" in message
+    assert f"Image: {kube_controller_manager_image} (sha256:" in message
+    assert "  | " in message
+    assert "unknown flag: --no-such-flag" in message
 
 
 async def test_a_program_that_the_image_lacks_is_reported(engine: DockerClient, image: str, tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ async def test_a_missing_engine_is_reported_with_the_way_around_it(
 
     advice = {"controller": "--controller-cmd", "control plane": "another control plane provider"}[what]
     with socket.socket() as deaf:
-        deaf.bind(("127.0.0.1", 0))  # nobody else can have it, and nobody listens
+        deaf.bind(("127.0.0.1", 0))  # no other process can have it, and none listens
         monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{deaf.getsockname()[1]}")
         assert await container.applies(options) is None
         with pytest.raises(SetupError, match=f"(?s)Docker is not reachable at tcp://127.0.0.1:.*refused.*Start it, or .*{advice}"):

@@ -237,7 +237,7 @@ async def test_an_existing_cluster_is_used_by_token_and_by_certificate(
         document["users"][0]["user"] = {"token": "wrong"}
         mine.write_text(yaml.safe_dump(document))
         with pytest.raises(UsageError, match=r"refused the credentials of the kubeconfig \(401"):
-            await used("nobody")
+            await used("unknown")
 
 
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="Go is not on PATH")
@@ -334,16 +334,16 @@ async def test_a_full_disk_while_building_is_reported(module: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         pytest.param("size=32k", r"cache folder .* cannot be written: No space left on device .*", marks=needs_go, id="full"),
         pytest.param("ro", r"Read-only file system .* choose another folder: ", id="read-only"),
     ],
 )
 async def test_a_cache_folder_that_cannot_be_written_is_reported(
-    options: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with tmpfs(tmp_path / "cache", options) as folder:
         monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(folder))
-        with pytest.raises(SetupError, match=f"{told}STALEPROOF_CACHE_DIR="):
+        with pytest.raises(SetupError, match=f"{message}STALEPROOF_CACHE_DIR="):
             await ensure_built(SERVERS)

@@ -55,7 +55,7 @@ class Sick:
 
     arguments: tuple[str, ...]
     found: dict[str, str]
-    told: tuple[str, ...]
+    shown: tuple[str, ...]
     code: int = ENVIRONMENT
     start_seconds: str = "30"
 
@@ -111,7 +111,7 @@ def test_what_is_wrong_is_reported(sick: Sick, staleproof: Run, monkeypatch: pyt
     done = staleproof("doctor", *sick.arguments)
     assert (done.code, outcomes(done)) == (sick.code, sick.found), done.output
     assert "Traceback" not in done.output
-    assert [text for text in sick.told if text not in done.output] == []
+    assert [text for text in sick.shown if text not in done.output] == []
 
 
 @pytest.mark.live
@@ -129,7 +129,7 @@ def test_what_helps_against_a_missing_certificate_and_what_else_is_seen_then(sta
 
 @pytest.mark.live
 def test_a_role_that_is_too_narrow(staleproof: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told by the one line that it is about, and the exit code is that of wrong input."""
+    """The one line that it is about shows it, and the exit code is that of wrong input."""
     monkeypatch.setenv("STALEPROOF_CONTROLLER_START_SECONDS", "20")
     unbound = [each for each in yaml.safe_load_all(OPERATOR.read_text()) if each["kind"] != "ClusterRoleBinding"]
     (tmp_path / "operator.yaml").write_text(yaml.safe_dump_all(unbound))

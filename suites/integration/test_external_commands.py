@@ -77,7 +77,7 @@ def prints(code: str, *, answers: str = "10s") -> Commands:
 
 
 @pytest.mark.parametrize(
-    ("system", "error", "told"),
+    ("system", "error", "message"),
     [
         (
             Commands(DeclaredCommands(name="runner", read=("/nowhere/ctl",)), None),
@@ -90,11 +90,11 @@ def prints(code: str, *, answers: str = "10s") -> Commands:
         (prints("import time; time.sleep(60)", answers="300ms"), SetupError, "took longer than 0.3 s; make it quicker, or say"),
     ],
 )
-async def test_a_command_that_is_not_as_it_should_be_is_told(system: Commands, error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+async def test_a_command_that_is_not_as_it_should_be_is_reported(system: Commands, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         await system.read_state()
 
 
-async def test_a_step_for_which_there_is_no_command_is_told() -> None:
+async def test_a_step_for_which_there_is_no_command_is_reported() -> None:
     with pytest.raises(UsageError, match="a step needs to change something, and there is no command for that; declare `change`"):
         await prints("").drift(Change(kind="processes", name="a", fields={"running": False}))

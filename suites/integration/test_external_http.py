@@ -26,7 +26,7 @@ TAGS = {"tags": {"team": "a & b"}}
 
 
 class Stage:
-    """A client of a bucket server behind a relay, and what the relay has told."""
+    """A client of a bucket server behind a relay, and what the relay has reported."""
 
     def __init__(self, system: Relayed, seen: list[Seen]) -> None:
         self.system, self.seen = system, seen

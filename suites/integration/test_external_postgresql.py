@@ -49,7 +49,7 @@ async def test_its_state_drifts(system: PostgreSQL) -> None:
 
 @pytest.mark.parametrize(
     "drift",
-    [Delete(kind="roles", name="nobody"), Create(object=ExternalObject(kind="roles", name="pg_own"))],
+    [Delete(kind="roles", name="missing"), Create(object=ExternalObject(kind="roles", name="pg_own"))],
     ids=["absent", "reserved"],
 )
 async def test_what_the_server_refuses_is_said(system: PostgreSQL, drift: Drift) -> None:
@@ -68,12 +68,12 @@ async def test_only_the_controllers_calls_are_counted(system: PostgreSQL) -> Non
     await connection.close()
 
 
-async def test_who_listens_is_reported(system: PostgreSQL) -> None:
+async def test_a_listener_is_notified(system: PostgreSQL) -> None:
     connection = await asyncpg.connect(system.url)
-    told: asyncio.Queue[str] = asyncio.Queue()
-    await connection.add_listener(CHANNEL, lambda *given: told.put_nowait(given[3]))
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    await connection.add_listener(CHANNEL, lambda *given: heard.put_nowait(given[3]))
     await system.notify("roles", "app")
-    assert json.loads(await asyncio.wait_for(told.get(), 10)) == {"kind": "roles", "name": "app"}
+    assert json.loads(await asyncio.wait_for(heard.get(), 10)) == {"kind": "roles", "name": "app"}
     await connection.close()
 
 

@@ -1,4 +1,4 @@
-"""A real relay before a real PostgreSQL server: calls and notifications pass, are counted, and go wrong as they are told to."""
+"""A real relay before a real PostgreSQL server: calls and notifications pass, are counted, and go wrong as the faults say."""
 
 import asyncio
 import signal
@@ -51,7 +51,7 @@ GONE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 
 
 class Stage:
-    """A server behind a relay, and what the relay has told."""
+    """A server behind a relay, and what the relay has reported."""
 
     def __init__(self, server: PostgreSQL, system: Relayed, seen: list[Seen]) -> None:
         self.server, self.system, self.seen = server, system, seen
@@ -114,8 +114,8 @@ async def test_calls_pass_and_are_counted_as_the_server_counts_them(stage: Stage
 async def test_an_answer_that_says_no_has_its_code(stage: Stage) -> None:
     async with stage.connected() as connection:
         with pytest.raises(asyncpg.UndefinedObjectError):
-            await connection.execute("DROP ROLE nobody")
-    assert [(each.outcome, each.code) for each in await stage.answers("DROP ROLE nobody")] == [("fail", "42704")]
+            await connection.execute("DROP ROLE missing")
+    assert [(each.outcome, each.code) for each in await stage.answers("DROP ROLE missing")] == [("fail", "42704")]
 
 
 @pytest.mark.parametrize(("effect", "executed"), [("cut", False), ("lose-answer", True)])
@@ -147,7 +147,7 @@ async def test_a_call_is_executed_and_never_answered_while_the_connection_stays(
         assert await stage.has("stalled")
     (answer,) = [each for each in stage.seen if isinstance(each, AnswerSeen) and each.effect == "stall"]
     assert (answer.outcome, answer.executed, answer.of) == ("unknown", True, 3)
-    async with stage.connected() as connection:  # it happens once, and harms nobody else
+    async with stage.connected() as connection:  # it happens once, and harms no other client
         await connection.execute("DROP ROLE first")
         await connection.execute("DROP ROLE stalled")
 
@@ -188,11 +188,11 @@ async def test_a_slow_system_answers_everything_late(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("effect", "seconds", "told"),
+    ("effect", "seconds", "expected"),
     [(None, None, ["a", "b"]), ("lose", None, ["b"]), ("repeat", None, ["a", "a", "b"]), ("delay", LATE_SECONDS, ["b", "a"])],
 )
 async def test_notifications_are_lost_come_twice_or_late(
-    stage: Stage, effect: NotificationEffect | None, seconds: float | None, told: list[str]
+    stage: Stage, effect: NotificationEffect | None, seconds: float | None, expected: list[str]
 ) -> None:
     await stage.system.install([NotificationFault(effect=effect, seconds=seconds, mentions='"a"')] if effect else [])
     heard: asyncio.Queue[str] = asyncio.Queue()
@@ -200,13 +200,13 @@ async def test_notifications_are_lost_come_twice_or_late(
         await connection.add_listener(CHANNEL, lambda *given: heard.put_nowait(given[3]))
         for name in ("a", "b"):
             await stage.system.notify("roles", name)
-        found = [await asyncio.wait_for(heard.get(), 10) for _ in told]
+        found = [await asyncio.wait_for(heard.get(), 10) for _ in expected]
         assert await connection.fetchval("SELECT 1") == 1  # the connection is as it should be
-    assert found == [f'{{"kind": "roles", "name": "{name}"}}' for name in told]
+    assert found == [f'{{"kind": "roles", "name": "{name}"}}' for name in expected]
     assert heard.empty()
 
 
-async def test_while_the_system_is_down_nobody_can_connect_and_later_everybody_can(stage: Stage) -> None:
+async def test_while_the_system_is_down_no_client_can_connect_and_later_every_one_can(stage: Stage) -> None:
     async with stage.connected() as connection:
         await stage.system.stop()
         try:
@@ -231,7 +231,7 @@ async def test_nothing_is_encrypted_and_a_client_that_insists_is_refused(stage: 
         connection.terminate()
 
 
-async def test_who_speaks_another_protocol_is_cut_off_and_nobody_else(stage: Stage) -> None:
+async def test_a_client_that_speaks_another_protocol_is_cut_off_and_no_other(stage: Stage) -> None:
     async with stage.connected() as connection:
         reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(stage.system.url).port)
         writer.write(b"\0\0\0\0")
@@ -324,8 +324,8 @@ async def test_a_history_has_the_calls_of_its_trial_with_their_objects_and_no_se
 
 
 async def test_a_relay_that_is_killed_says_so_and_lets_no_call_pass(tmp_path: Path) -> None:
-    told: asyncio.Queue[Entry] = asyncio.Queue()
-    recording = ExternalRecording(told.put_nowait)
+    entries: asyncio.Queue[Entry] = asyncio.Queue()
+    recording = ExternalRecording(entries.put_nowait)
     async with (
         postgresql("db") as server,
         relay([behind(server)], tmp_path / "private", recording.seen, recording.ended, log=tmp_path / "relay.log") as before,
@@ -338,6 +338,6 @@ async def test_a_relay_that_is_killed_says_so_and_lets_no_call_pass(tmp_path: Pa
         with pytest.raises(SetupError, match="the relay does not answer"):
             await system.count_calls()
         async with asyncio.timeout(60):
-            while not isinstance(entry := await told.get(), Broke):
+            while not isinstance(entry := await entries.get(), Broke):
                 continue
     assert entry.where == "relay"

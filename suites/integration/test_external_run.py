@@ -100,7 +100,7 @@ def between(entries: Iterable[E], span: tuple[float, float]) -> list[E]:
     return [each for each in entries if span[0] <= each.at <= span[1]]
 
 
-def test_what_drifts_while_the_api_is_silent_is_repaired_and_told(staleproof: Run, tmp_path: Path) -> None:
+def test_what_drifts_while_the_api_is_silent_is_repaired_and_reported(staleproof: Run, tmp_path: Path) -> None:
     change = Drift(system="db", kind="roles", change="changed", fields={"login": False})
     steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=8.0), change, AwaitRepair(seconds=8.0))
     done, history = run(staleproof, tmp_path, *steps, looks=True)
@@ -111,8 +111,8 @@ def test_what_drifts_while_the_api_is_silent_is_repaired_and_told(staleproof: Ru
         ("changed", 4, "accounts.staleproof.dev", "sample"),
     ]
     states = [[held.fields["login"] for held in each.objects] for each in every(history, ExternalState)]
-    told = [state for state, before in zip(states, [None, *states], strict=False) if state != before]
-    assert told == [[], [True], [], [True], [False], [True]]
+    distinct = [state for state, before in zip(states, [None, *states], strict=False) if state != before]
+    assert distinct == [[], [True], [], [True], [False], [True]]
     for step in (3, 5):
         waited = span(history, step)
         assert waited[1] - waited[0] < 8.0
@@ -135,7 +135,7 @@ def test_what_a_plan_changes_secretly_is_in_no_file(staleproof: Run, tmp_path: P
     assert CANARY not in done.output
 
 
-def test_a_controller_that_never_looks_is_told_by_a_touch(staleproof: Run, tmp_path: Path) -> None:
+def test_a_controller_that_never_looks_repairs_after_a_touch(staleproof: Run, tmp_path: Path) -> None:
     steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=2.0), Touch(target=ACCOUNT), AwaitRepair(seconds=5.0))
     _, history = run(staleproof, tmp_path, *steps, looks=False)
     states = every(history, ExternalState)
@@ -171,9 +171,9 @@ def test_a_call_goes_wrong_as_the_plan_says(
     recorded = [each.at for each in writes if each.object.get("status")]
     assert reply.at < recorded[0]
     assert [len(each.objects) for each in every(history, ExternalState)][-1] == 1
-    (told,) = done.report["trials"][0]["external"]
-    assert told["system"] == "db"
-    assert [call[1] for call in told["calls"]].count("CREATE") == (2 if effect == "reject" else 1)
+    (external,) = done.report["trials"][0]["external"]
+    assert external["system"] == "db"
+    assert [call[1] for call in external["calls"]].count("CREATE") == (2 if effect == "reject" else 1)
 
 
 SECOND = Window(2, 3)
@@ -191,16 +191,16 @@ SECOND = Window(2, 3)
 def test_a_notification_goes_wrong_as_the_plan_says(fault: AnyFault, effect: str, staleproof: Run, tmp_path: Path) -> None:
     steps = (APPLY, Drift(system="db", kind="roles"), AwaitRepair(seconds=10.0))
     _, history = run(staleproof, tmp_path, *steps, keeper="listening --every-seconds=5", faults=(fault,))
-    (told,) = every(history, Notified)
-    assert (told.effect, told.fault, told.name) == (effect, 0, "sample")
+    (notified,) = every(history, Notified)
+    assert (notified.effect, notified.fault, notified.name) == (effect, 0, "sample")
     assert [each.fault for each in every(history, FaultFired)] == [0]
     (drifted,) = every(history, Drifted)
     repaired = next(each.at for each in every(history, ExternalState) if each.at > drifted.at and each.objects)
     if effect != "lose":  # the safety poll may come at once, too
         assert repaired - drifted.at < 5.0
     if effect == "delay":
-        later = [each.at for each in every(history, Called) if each.at > told.at and each.name == "sample"]
-        assert later[0] - told.at >= 1.0
+        later = [each.at for each in every(history, Called) if each.at > notified.at and each.name == "sample"]
+        assert later[0] - notified.at >= 1.0
 
 
 def test_what_drifts_while_it_is_paused_is_repaired_when_it_goes_on(staleproof: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""External systems of a run: started as they are declared, reset between trials, and told clearly when they cannot be had."""
+"""External systems of a run: started as they are declared, reset between trials, and reported clearly when they cannot be had."""
 
 import asyncio
 import sys
@@ -36,13 +36,13 @@ async def other(name):
 
 
 async def test_each_is_reached_by_its_variable_and_a_reset_takes_away_what_a_trial_left(tmp_path: Path) -> None:
-    port, told = free_port(), list[Entry]()
+    port, entries = free_port(), list[Entry]()
     command = (sys.executable, "-m", "staleproof.fixtures.external.buckets", f"--port={port}", f"--folder={tmp_path}")
     declared = (
         DeclaredPostgreSQL(name="db", env="DATABASE_URL"),
         DeclaredS3(name="store", env="STORE_URL", url=f"http://127.0.0.1:{port}", command=command),
     )
-    async with running_systems(declared, tmp_path, tmp_path / "private", told.append, NEARBY) as running:
+    async with running_systems(declared, tmp_path, tmp_path / "private", entries.append, NEARBY) as running:
         assert running.env.keys() == {"DATABASE_URL", "STORE_URL"}
         (password,) = running.secrets
         assert password in running.env["DATABASE_URL"]
@@ -61,7 +61,7 @@ async def test_each_is_reached_by_its_variable_and_a_reset_takes_away_what_a_tri
         await database.count_calls()
         with pytest.raises(UsageError, match="there is no external system 'dv'; there are: db, store"):
             running["dv"]
-    assert [each.text for each in told if isinstance(each, Called) and each.system == "db"][-1] == "SELECT 1"
+    assert [each.text for each in entries if isinstance(each, Called) and each.system == "db"][-1] == "SELECT 1"
 
 
 async def test_an_adapter_of_the_users_is_one_like_others(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ async def test_a_service_that_runs_is_shared_and_one_trial_at_a_time_has_it(
 
 
 @pytest.mark.parametrize(
-    ("declared", "error", "told"),
+    ("declared", "error", "message"),
     [
         (DeclaredHTTP(name="api", url="http://127.0.0.1:1"), SetupError, "nothing listens at 127.0.0.1:1; start it, or say with"),
         (DeclaredHTTP(name="api", url="http://user:hunter2@x"), UsageError, "expected http://HOST:PORT/PATH, found http://x"),
@@ -132,11 +132,11 @@ async def test_a_service_that_runs_is_shared_and_one_trial_at_a_time_has_it(
     ],
 )
 async def test_what_cannot_be_had_is_reported(
-    declared: AnyDeclared, error: type[Exception], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    declared: AnyDeclared, error: type[Exception], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "adapters.py").write_text(ADAPTER % 1)
-    with pytest.raises(error, match=told) as refused:
+    with pytest.raises(error, match=message) as refused:
         async with running_systems([declared], tmp_path, tmp_path / "private", lambda _: None, NEARBY):
             pass
     assert "hunter2" not in str(refused.value)

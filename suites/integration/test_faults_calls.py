@@ -57,9 +57,9 @@ async def test_a_rejected_request_is_not_executed(code: Code, reason: str, retry
         assert said.get("details", {}).get("retryAfterSeconds") == (int(retry_after) if retry_after else None)
     assert await stage.healed() == ["0 fired"]
     assert await everything(stage) == before
-    told = stage.of(Answered)
-    assert [(entry.code, entry.reason, entry.executed, entry.fault) for entry in told] == [(code, reason, False, 0)] * 7
-    assert {entry.outcome for entry in told} == {"fail" if retry_after else "unknown"}
+    answers = stage.of(Answered)
+    assert [(entry.code, entry.reason, entry.executed, entry.fault) for entry in answers] == [(code, reason, False, 0)] * 7
+    assert {entry.outcome for entry in answers} == {"fail" if retry_after else "unknown"}
     assert [(entry.code, entry.reason, entry.fault) for entry in stage.of(Refused)] == [(code, reason, 0)]
 
 
@@ -71,9 +71,9 @@ async def test_a_request_that_is_answered_by_a_reset_is_not_executed(stage: Prox
         assert await is_reset((await stage.connection()).ask(method, path, content, **headers))
     assert await stage.healed() == ["0 fired"]
     assert await everything(stage) == before
-    await until(lambda: len(stage.of(Answered)) >= 7)  # a client sees its reset before that is told
-    told = stage.of(Answered)
-    assert [(entry.outcome, entry.code, entry.executed, entry.fault) for entry in told] == [("unknown", 0, False, 0)] * 7
+    await until(lambda: len(stage.of(Answered)) >= 7)  # a client sees its reset before that is recorded
+    answers = stage.of(Answered)
+    assert [(entry.outcome, entry.code, entry.executed, entry.fault) for entry in answers] == [("unknown", 0, False, 0)] * 7
     assert [(entry.code, entry.fault) for entry in stage.of(Refused)] == [(0, 0)]
 
 
@@ -123,7 +123,7 @@ async def test_the_watch_event_overtakes_a_slow_answer(stage: ProxyStage) -> Non
     assert not asking.done()
     assert await stage.healed() == ["0 fired", "1 fired"]
     assert (await asking)[0] == 201
-    await stage.told()
+    await stage.all_recorded()
     kinds = [type(entry) for entry in stage.entries if isinstance(entry, Asked | Delivered | Answered)]
     assert kinds[:2] == [Asked, Delivered]
     assert [entry.name for entry in stage.of(Answered)] == ["other", "sample"]
@@ -139,15 +139,15 @@ async def test_an_answer_is_older_than_what_the_watch_has_shown(stage: ProxyStag
     await watch.until(2)  # its own update, and another user's
     assert not asking.done()
     assert await stage.healed() == ["0 fired"]
-    status, told = await asking
-    assert (status, told["data"]) == (200, {"mine": "1"})
+    status, answer = await asking
+    assert (status, answer["data"]) == (200, {"mine": "1"})
     truth = await stage.stored("sample")
     assert truth is not None
-    assert int(revision_of(truth)) > int(revision_of(told))
-    assert truth["data"] == told["data"], "the next writer has changed nothing"
+    assert int(revision_of(truth)) > int(revision_of(answer))
+    assert truth["data"] == answer["data"], "the next writer has changed nothing"
     (competed,) = stage.of(Competed)
     assert (competed.executed, competed.revision) == (True, int(revision_of(truth)))
-    assert (await client.call("PUT", f"{stage.path}/sample", told | {"data": {"mine": "2"}}))[0] == 409
+    assert (await client.call("PUT", f"{stage.path}/sample", answer | {"data": {"mine": "2"}}))[0] == 409
 
 
 async def test_a_slow_request_is_executed_later(stage: ProxyStage) -> None:
@@ -185,8 +185,8 @@ async def test_a_write_that_was_stopped_before_it_was_sent_is_never_executed(sta
     assert await stage.stored("second") is None
     assert (await (await stage.connection()).call("POST", stage.path, named("third")))[0] == 201
     assert await stage.healed() == ["0 fired"]
-    told = stage.of(Answered)[1]
-    assert (told.request, told.outcome, told.executed, told.fault) == (stage.of(Stalled)[0].request, "unknown", False, 0)
+    answer = stage.of(Answered)[1]
+    assert (answer.request, answer.outcome, answer.executed, answer.fault) == (stage.of(Stalled)[0].request, "unknown", False, 0)
     assert len(stage.of(Resumed)) == 1
 
 
@@ -198,8 +198,8 @@ async def test_a_write_whose_client_dies_after_the_commit_was_executed(stage: Pr
     truth = await stage.stored("sample")
     assert truth is not None
     client.abort()
-    (told,) = await stage.answered()
-    assert (told.outcome, told.executed, told.fault, told.uid) == ("unknown", True, 0, truth["metadata"]["uid"])
+    (answer,) = await stage.answered()
+    assert (answer.outcome, answer.executed, answer.fault, answer.uid) == ("unknown", True, 0, truth["metadata"]["uid"])
     assert await stage.healed() == ["0 fired"]
     assert stage.of(Committed) == []  # the runner records commits, not the proxy
 

@@ -63,16 +63,16 @@ async def test_a_fault_at_the_resumption_fires_only_then(stage: ProxyStage) -> N
         watch = await stage.watch(start)
         await stage.play(fault)
         assert await watch.ended() == "clean"
-        await stage.told()
+        await stage.all_recorded()
         assert len(stage.of(FaultFired)) == number - 1
         await stage.proxy.release()
         connection = await stage.connection()
         code = await connection.ask("GET", f"{stage.path}?watch=1&resourceVersion={start}")
         assert code == (410 if fault is by_http else 200)
         await until(lambda n=number: len(stage.of(Refused)) + len(ended_by_event(stage)) == n)  # type: ignore[misc]  # of this round
-        told: list[Refused | Closed] = [*stage.of(Refused), *ended_by_event(stage)]
-        assert {entry.fault for entry in told} == {0}
-        await stage.told()
+        ended: list[Refused | Closed] = [*stage.of(Refused), *ended_by_event(stage)]
+        assert {entry.fault for entry in ended} == {0}
+        await stage.all_recorded()
         assert len(stage.of(FaultFired)) == number
 
 
@@ -109,12 +109,12 @@ async def test_a_stream_that_ends_for_a_finished_plan_blames_no_fault_of_the_nex
         await other.play(late, SlowStart(resource="configmaps", by_seconds=60.0, then="closes"))
         watch = await other.watch("", query=WATCH_LIST)
         await until(lambda: bool(other.of(Withheld)) and ends.exists())  # the bookmark in whose place it ends has come, too
-        await other.told()
+        await other.all_recorded()
         fired = len(other.of(FaultFired))
         await other.proxy.install((HoldStream(resource="secrets"),), "")
         await watch.ended()
         await until(lambda: bool(other.of(Closed)))
         assert [entry.fault for entry in other.of(Closed)] == [None]
-        await other.told()
+        await other.all_recorded()
         assert len(other.of(FaultFired)) == fired
         assert other.proxy.process.running

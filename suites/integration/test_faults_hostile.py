@@ -87,7 +87,7 @@ async def test_a_spoiled_stream_does_not_outlive_its_plan(fault: AnyFault, row: 
     assert [entry.how for entry in stage.of(Closed)] == ["expired"]
     again = await stage.watch(watch.revisions[0])
     assert (await again.ended(), again.frames[0]["object"]["code"]) == ("clean", 410)  # until it lists
-    await stage.told()
+    await stage.all_recorded()
     assert stage.of(Broke) == []
 
 
@@ -100,9 +100,9 @@ async def test_the_self_check_names_what_is_broken(stage: ProxyStage, tmp_path: 
             before = len(other.of(Broke))
             watch = await three(other, fault, shown)
             await until(lambda before=before: len(other.of(Broke)) > before)  # type: ignore[misc]  # a default binds it
-            told = other.of(Broke)[before]
-            assert told.where == "self-check"
-            assert f": {named}: " in told.why
+            broke = other.of(Broke)[before]
+            assert broke.where == "self-check"
+            assert f": {named}: " in broke.why
             await other.proxy.install((), "")
             assert await watch.ended() == "clean"
             await watch.connection.call("GET", other.path)

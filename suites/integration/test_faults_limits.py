@@ -96,7 +96,7 @@ async def test_a_hold_at_its_bound_forgets_and_sends_the_client_back(stage: Prox
         assert (watch.ending, len(watch.lines)) == ("", 1)  # a hold is a hold: no byte, and no end either
         await other.proxy.release()
         assert (await watch.ended(), len(watch.lines)) == ("clean", 1)
-        await other.told()
+        await other.all_recorded()
         assert [(entry.how, entry.discarded) for entry in other.of(Closed)] == [("clean", 30)]
         again = await resumed(other, watch)
         await again.until(30)
@@ -112,7 +112,7 @@ async def test_a_delay_at_its_bound_ends_the_stream(stage: ProxyStage, tmp_path:
         await other.proxy.release()
         again = await resumed(other, watch)
         await again.until(12)
-        await other.told()
+        await other.all_recorded()
         assert other.of(Broke) == []
 
 
@@ -123,7 +123,7 @@ async def test_a_client_that_does_not_read_costs_a_bounded_amount(stage: ProxySt
         watch.connection.writer.transport.pause_reading()  # type: ignore[attr-defined]  # a stream's transport reads, too
         await other.create_each(*numbered("large", count), data=text(size))
         await prompt.until(count)
-        await other.told()
+        await other.all_recorded()
         assert len(other.of(Delivered)) < 2 * count  # the rest is still with the API server
         watch.connection.writer.transport.resume_reading()  # type: ignore[attr-defined]
         await watch.until(count)
@@ -177,10 +177,10 @@ async def test_clients_that_leave_leave_nothing_behind(fault: AnyFault, leaves: 
     assert await stage.healed() in (["0 fired"], ["0 missed"])
     assert stage.of(FaultFired) != [] or fault.tag == "Hold"  # a hold of nothing holds nothing
     expected = {"Hang": 6, "Coalesce": 3, "Kill": 1}.get(fault.tag)
-    await until(lambda: len(answered_by_fault(stage)) >= (expected or 0))  # what became of a request is told behind its end
-    told = answered_by_fault(stage)
-    assert expected in (None, len(told))
-    assert {entry.outcome for entry in told} <= {"unknown"}
+    await until(lambda: len(answered_by_fault(stage)) >= (expected or 0))  # what became of a request is recorded after its end
+    answers = answered_by_fault(stage)
+    assert expected in (None, len(answers))
+    assert {entry.outcome for entry in answers} <= {"unknown"}
 
 
 def answered_by_fault(stage: ProxyStage) -> list[Answered]:
@@ -252,7 +252,7 @@ async def test_replacing_a_plan_releases_waiting_requests(stage: ProxyStage) -> 
     await until(lambda: len(stage.of(Asked)) == 3)
     await stage.proxy.install((), "")
     assert await client.status() == 201
-    await stage.told()
+    await stage.all_recorded()
     assert stage.of(Broke) == []
     assert {entry.fault for entry in stage.of(Answered)} == {None}
 

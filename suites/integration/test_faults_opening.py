@@ -63,7 +63,7 @@ async def test_many_refusals_one_after_the_other(stage: ProxyStage) -> None:
         assert await is_refused(stage)
         await stage.proxy.release()
         assert not await is_refused(stage)
-    await stage.told()
+    await stage.all_recorded()
     assert stage.of(Broke) == []
 
 
@@ -160,7 +160,7 @@ async def test_only_lists_of_old_history_are_answered_410(stage: ProxyStage) -> 
     await stage.play(Expire(resource="configmaps", at="list"))
     for query in ("", "?resourceVersion=", "?resourceVersion=0", "?limit=1"):
         assert (await client.call("GET", f"{stage.path}{query}"))[0] == 200
-    await stage.told()
+    await stage.all_recorded()
     assert [(entry.fault, entry.row) for entry in stage.of(FaultRefused)] == [(0, "12")]
     assert await gone(client, f"{stage.path}?resourceVersion={revision}&resourceVersionMatch=Exact&limit=5")
     assert await gone(client, f"{stage.path}?resourceVersion={revision}&limit=5")
@@ -244,5 +244,5 @@ async def test_a_command_ends_streams_in_every_way(how: str, stage: ProxyStage) 
     assert await watch.ended() == {"truncated": "cut", "reset": "reset"}.get(how, "clean")
     client = await stage.connection()
     assert await client.ask("GET", f"{stage.path}?watch=1&resourceVersion={start}") == (410 if how == "gone" else 200)
-    await stage.told()
+    await stage.all_recorded()
     assert stage.of(Closed)[0].how == how

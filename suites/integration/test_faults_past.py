@@ -103,7 +103,7 @@ async def test_a_watch_that_begins_in_the_past(query: str, stage: ProxyStage) ->
     assert watch.events[2:] == [("MODIFIED", "a"), ("DELETED", "b"), ("ADDED", "c")]
     await stage.create("d")
     await watch.until(6)
-    await stage.told()
+    await stage.all_recorded()
     assert [entry.name for entry in stage.of(Delivered)] == ["a", "b", "a", "b", "c", "d"]
     assert ["without resourceVersion" in entry.on for entry in stage.of(FaultFired)] == [not query]  # told apart: row 24b
     assert stage.of(Broke) == []

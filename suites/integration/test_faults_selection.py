@@ -87,7 +87,7 @@ async def test_a_fault_without_an_occasion_says_so(stage: ProxyStage) -> None:
     watch = await stage.watch()
     await stage.play(
         HoldStream(resource="secrets"),
-        HoldStream(resource="configmaps", name="nobody"),
+        HoldStream(resource="configmaps", name="missing"),
         HoldStream(resource="configmaps", window=Window(from_step=7)),
         SeverStream(resource="configmaps", nth=5),
     )

@@ -25,7 +25,7 @@ async def test_an_update_that_meets_a_real_competitor(stage: ProxyStage) -> None
     truth = await stage.stored("sample")
     assert truth is not None
     assert "annotations" not in truth["metadata"]
-    assert dict(flatten(truth, {})).items() <= dict(flatten(found, {})).items()  # nothing that anybody could copy
+    assert dict(flatten(truth, {})).items() <= dict(flatten(found, {})).items()  # nothing that a client could copy
     _, found = await client.call("GET", f"{stage.path}/sample")
     assert (await client.call("PUT", f"{stage.path}/sample", found | {"data": {"mine": "2"}}))[0] == 200
     assert await stage.healed() == ["0 fired"]
@@ -39,7 +39,7 @@ async def test_an_update_that_meets_a_real_competitor(stage: ProxyStage) -> None
     assert (conflict.request, conflict.fault, conflict.executed, conflict.outcome) == (updates[0], None, None, "fail")
 
 
-async def test_another_users_edit_survives_who_is_refused_and_not_who_insists_on_no_version(stage: ProxyStage) -> None:
+async def test_another_users_edit_survives_a_refused_write_and_not_one_that_names_no_version(stage: ProxyStage) -> None:
     await stage.create("sample", data={"a": "b"})
     client = await stage.connection()
     _, found = await client.call("GET", f"{stage.path}/sample")
@@ -95,7 +95,7 @@ async def test_a_create_finds_its_name_taken(content_type: str, stage: ProxyStag
     assert [entry.uid for entry in stage.of(Competed)] == [truth["metadata"]["uid"]]
 
 
-async def test_nobody_competes_for_a_generated_name(stage: ProxyStage) -> None:
+async def test_there_is_no_competitor_for_a_generated_name(stage: ProxyStage) -> None:
     await stage.play(Compete(resource="configmaps", verb="create"))
     client = await stage.connection()
     assert (await client.call("POST", stage.path, {"metadata": {"generateName": "sample-"}}))[0] == 201
@@ -105,7 +105,7 @@ async def test_nobody_competes_for_a_generated_name(stage: ProxyStage) -> None:
 
 async def test_a_competitor_needs_an_object(stage: ProxyStage) -> None:
     await stage.play(Compete(resource="configmaps", verb="delete"))
-    assert (await (await stage.connection()).call("DELETE", f"{stage.path}/nobody"))[0] == 404
+    assert (await (await stage.connection()).call("DELETE", f"{stage.path}/missing"))[0] == 404
     assert await stage.healed() == ["0 refused"]
     assert "404" in stage.of(FaultRefused)[0].why
 
@@ -139,11 +139,11 @@ async def test_a_lost_answer_was_executed(code: Code, stage: ProxyStage) -> None
     assert [(entry.outcome, entry.executed, entry.fault, entry.uid) for entry in lost] == [
         ("unknown", True, 0, uid) for uid in uids
     ]
-    assert [entry.code for entry in lost] == [code] * 3  # what the client was told
+    assert [entry.code for entry in lost] == [code] * 3  # what the client got
     assert (last.outcome, last.executed, last.fault) == ("ok", None, None)
 
 
 async def test_only_the_answer_to_a_successful_write_is_lost(stage: ProxyStage) -> None:
     await stage.play(LoseAnswer(resource="configmaps"))
-    assert (await (await stage.connection()).call("DELETE", f"{stage.path}/nobody"))[0] == 404
+    assert (await (await stage.connection()).call("DELETE", f"{stage.path}/missing"))[0] == 404
     assert await stage.healed() == ["0 missed"]

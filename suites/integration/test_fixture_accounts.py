@@ -22,7 +22,7 @@ from .widget_stage import ROOT
 from .widget_stage import kubeconfig as kubeconfig
 
 POLLING = ["periodic", "inline_poll", "side_poller", "status_poller", "go-account"]
-TOLD = ["listening", "decoding"]
+NOTIFIED = ["listening", "decoding"]
 IN_CHECK = ("inline_poll", "compares_existence")
 """One honest, one guilty; the others are for ci/live."""
 ROLE, CHILD = "sample", "sample-role"
@@ -63,7 +63,7 @@ async def begun(stage: AccountStage) -> None:
     await stage.kept()
 
 
-@pytest.mark.parametrize("name", some(*POLLING, *TOLD))
+@pytest.mark.parametrize("name", some(*POLLING, *NOTIFIED))
 async def test_a_role_follows_its_account_and_is_repaired_and_goes_with_it(stage: AccountStage, argv: tuple[str, ...]) -> None:
     async with stage.keeping(*argv):
         await begun(stage)
@@ -80,7 +80,7 @@ async def test_a_role_follows_its_account_and_is_repaired_and_goes_with_it(stage
         assert await stage.role() is None
 
 
-@pytest.mark.parametrize("name", some(*POLLING, *TOLD))
+@pytest.mark.parametrize("name", some(*POLLING, *NOTIFIED))
 async def test_what_changes_while_the_controller_is_down_is_repaired_afterwards(stage: AccountStage, argv: tuple[str, ...]) -> None:
     async with stage.keeping(*argv):
         await begun(stage)
@@ -89,14 +89,14 @@ async def test_what_changes_while_the_controller_is_down_is_repaired_afterwards(
         await stage.kept()
 
 
-@pytest.mark.parametrize("name", some(*POLLING, *TOLD))
+@pytest.mark.parametrize("name", some(*POLLING, *NOTIFIED))
 async def test_the_status_tells_of_an_outage_and_of_its_end(stage: AccountStage, argv: tuple[str, ...]) -> None:
     async with stage.keeping(*argv):
         await begun(stage)
         await stage.system.stop()
         await stage.change_spec(connectionLimit=3)
         async with stage.patient("the status tells of the outage"):
-            while await stage.told() != ("False", "Unreachable", 1):
+            while await stage.reported() != ("False", "Unreachable", 1):
                 await asyncio.sleep(0.05)
         await stage.system.start()
         await stage.kept(connectionLimit=3)
@@ -122,7 +122,7 @@ async def test_neither_touches_nor_a_restart_make_more_calls_than_there_are_peri
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", NOTIFIED)
 async def test_a_change_that_is_reported_is_repaired_long_before_the_next_poll(
     stage: AccountStage, argv: tuple[str, ...], name: str
 ) -> None:
@@ -158,7 +158,7 @@ async def test_an_error_ends_the_period_of_the_twin(stage: AccountStage, argv: t
         await begun(stage)
         await stage.system.stop()
         async with stage.patient("the status tells of the outage"):
-            while await stage.told() != ("False", "Unreachable", 1):
+            while await stage.reported() != ("False", "Unreachable", 1):
                 await asyncio.sleep(0.05)
         await asyncio.sleep(EVERY_SECONDS)
         await stage.system.start()
@@ -203,7 +203,7 @@ async def test_the_twins_list_is_lost_at_a_restart(stage: AccountStage) -> None:
 
 
 @pytest.mark.live
-async def test_the_twin_never_finds_out_what_it_was_not_told(stage: AccountStage) -> None:
+async def test_the_twin_never_finds_out_what_it_was_not_notified_of(stage: AccountStage) -> None:
     async with stage.keeping(*accounts("notify_only")):
         await begun(stage)
         await asyncio.sleep(EVERY_SECONDS)  # it has begun to listen
@@ -254,7 +254,7 @@ async def test_what_is_in_the_cluster_comes_back_if_it_is_watched(stage: Account
     async with stage.keeping(*argv):
         await stage.create_sample("account-sample.yaml")
         async with stage.patient("ready"):
-            while (await stage.told())[0] != "True":
+            while (await stage.reported())[0] != "True":
                 await asyncio.sleep(0.05)
         await stage.delete(CHILD)
         end = asyncio.get_running_loop().time() + OBVIOUS_SECONDS
@@ -276,7 +276,7 @@ async def test_two_programs_write_one_status(stage: AccountStage, argv: tuple[st
         observed = []
         end = asyncio.get_running_loop().time() + OBVIOUS_SECONDS
         while asyncio.get_running_loop().time() < end:
-            observed.append((await stage.told())[2] or 0)
+            observed.append((await stage.reported())[2] or 0)
             await asyncio.sleep(0.005)
         await stage.kept(connectionLimit=9)
     assert 2 in observed

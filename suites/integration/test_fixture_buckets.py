@@ -40,7 +40,7 @@ class BucketStage(ControllerStage):
         """The sample, which this controller has done its work for."""
         async with self.running(*fixture("buckets", name, "--namespace", self.namespace)):
             await self.create_sample("s3bucket-sample.yaml")
-            await self.until_told(generation=1)
+            await self.until_reported(generation=1)
             yield
 
     async def tags(self) -> dict[str, Any] | None:
@@ -61,7 +61,7 @@ class BucketStage(ControllerStage):
         status: JSON = found.get("status", {}) if found else {}
         return (next((each["status"] for each in status.get("conditions", ())), ""), status.get("observedGeneration"))
 
-    async def until_told(self, *, generation: int, ready: str = "True") -> None:
+    async def until_reported(self, *, generation: int, ready: str = "True") -> None:
         async with asyncio.timeout(60):
             while await self.status() != (ready, generation):
                 await asyncio.sleep(0.02)
@@ -94,7 +94,7 @@ async def test_a_bucket_follows_its_object_and_goes_with_it(stage: BucketStage) 
     async with stage.kept("offline"):
         assert await stage.tags() == TAGS
         await stage.change_spec(tags={"team": "other"})
-        await stage.until_told(generation=2)
+        await stage.until_reported(generation=2)
         assert await stage.tags() == TAGS | {"team": "other"}
         await stage.delete("sample", S3_BUCKETS)
         async with asyncio.timeout(60):
@@ -111,11 +111,11 @@ async def test_a_touch_and_a_restart_and_a_change_of_the_other_part_call_for_not
         before = await stage.calls()
         await stage.change("sample", S3_BUCKETS, metadata={"annotations": {"touched": "yes"}})
         await stage.change_spec(notice="Be quick.")
-        await stage.until_told(generation=2)
+        await stage.until_reported(generation=2)
         assert await stage.notice() == "Be quick."
     async with stage.running(*fixture("buckets", name, "--namespace", stage.namespace)):
         await stage.change_spec(notice="Be quiet.")
-        await stage.until_told(generation=3)
+        await stage.until_reported(generation=3)
         assert (await stage.calls() > before) is asks
 
 
@@ -132,11 +132,11 @@ async def test_while_the_store_is_down_the_config_map_follows(stage: BucketStage
     async with stage.kept(name):
         await stage.system.stop()
         await stage.change_spec(notice="Be quick.", tags={"team": "other"})
-        await stage.until_told(generation=1, ready="False")
+        await stage.until_reported(generation=1, ready="False")
         await asyncio.sleep(OBVIOUS_SECONDS)
         assert (await stage.notice() == "Be kind.") is waits
         await stage.system.start()
-        await stage.until_told(generation=2)
+        await stage.until_reported(generation=2)
         assert (await stage.tags(), await stage.notice()) == (TAGS | {"team": "other"}, "Be quick.")
 
 
@@ -145,10 +145,10 @@ async def test_the_generation_counts_as_observed_when_the_store_has_done_it(stag
     async with stage.kept(name):
         await stage.system.slow(1.0)
         await stage.change_spec(tags={"team": "other"})
-        told = []
+        seen = []
         while await stage.tags() == TAGS:
-            told.append(await stage.status())
+            seen.append(await stage.status())
             await asyncio.sleep(0.01)
         await stage.system.slow(0)
-        await stage.until_told(generation=2)
-    assert (("True", 2) in told) is early
+        await stage.until_reported(generation=2)
+    assert (("True", 2) in seen) is early

@@ -164,7 +164,7 @@ class Sequence(ControllerStage):
 
     async def runs(self, step: str, *, completed: int) -> dict[str, JSON]:
         """The Jobs, once this step is the one that runs."""
-        return jobs(await self.until(lambda seen: told(seen, completed=completed, active=step)))
+        return jobs(await self.until(lambda seen: status_says(seen, completed=completed, active=step)))
 
 
 def jobs(seen: Seen) -> dict[str, JSON]:
@@ -174,7 +174,7 @@ def jobs(seen: Seen) -> dict[str, JSON]:
     return found
 
 
-def told(seen: Seen, *, completed: int, active: str = "", complete: str = "False", failed: str = "False") -> bool:
+def status_says(seen: Seen, *, completed: int, active: str = "", complete: str = "False", failed: str = "False") -> bool:
     (sample,) = seen[SEQUENCES]
     status, generation = sample.get("status", {}), sample["metadata"]["generation"]
     conditions = {each["type"]: (each["status"], each["observedGeneration"]) for each in status.get("conditions", ())}
@@ -200,7 +200,7 @@ async def test_steps_run_one_after_the_other(sequence: Sequence) -> None:
         found = await sequence.runs(step, completed=number)
         assert len(found) == number + 1
         await sequence.end(found[step])
-    await sequence.until(lambda seen: told(seen, completed=3, complete="True"))
+    await sequence.until(lambda seen: status_says(seen, completed=3, complete="True"))
     await sequence.delete("sample", SEQUENCES)
     await sequence.until(lambda seen: not any(seen.values()))
 
@@ -209,7 +209,7 @@ async def test_steps_run_one_after_the_other(sequence: Sequence) -> None:
 async def test_a_failed_step_ends_the_sequence_and_is_reported(sequence: Sequence) -> None:
     await sequence.end((await sequence.runs("fetch", completed=0))["fetch"])
     await sequence.end((await sequence.runs("build", completed=1))["build"], well=False)
-    seen = await sequence.until(lambda seen: told(seen, completed=1, failed="True"))
+    seen = await sequence.until(lambda seen: status_says(seen, completed=1, failed="True"))
     assert sorted(jobs(seen)) == ["build", "fetch"]
     (failed,) = [each for each in seen[SEQUENCES][0]["status"]["conditions"] if each["type"] == "Failed"]
     assert failed["message"].startswith("step build: Job sample-build-")
@@ -224,7 +224,7 @@ async def test_a_changed_step_and_all_later_ones_run_again(sequence: Sequence) -
     steps = (await sequence.look())[SEQUENCES][0]["spec"]["steps"]
     steps[1]["backoffLimit"] = 2
     await sequence.change_spec(steps=steps)
-    after = jobs(await sequence.until(lambda seen: told(seen, completed=1, active="build") and seen[JOBS] != []))
+    after = jobs(await sequence.until(lambda seen: status_says(seen, completed=1, active="build") and seen[JOBS] != []))
     assert after["fetch"]["metadata"]["uid"] == before["fetch"]["metadata"]["uid"]
     assert after["build"]["metadata"]["uid"] != before["build"]["metadata"]["uid"]
     assert after["build"]["spec"]["backoffLimit"] == 2

@@ -77,9 +77,9 @@ def test_restless_updates_four_children_and_its_status_every_five_seconds_and_ch
     status = ("update", WIDGETS, "status")  # the last write of a poll
     polls = writes.count(status) - 1
     assert polls >= 1
-    whole = writes[writes.index(status) + 1 : len(writes) - writes[::-1].index(status)]
-    assert Counter(whole) == {("update", "pods", ""): 3 * polls, ("update", "configmaps", ""): polls, status: polls}
-    last = reported(trial).revision  # commits of other resources are told on other connections, and perhaps later
+    complete = writes[writes.index(status) + 1 : len(writes) - writes[::-1].index(status)]
+    assert Counter(complete) == {("update", "pods", ""): 3 * polls, ("update", "configmaps", ""): polls, status: polls}
+    last = reported(trial).revision  # commits of other resources come on other connections, and perhaps later
     before = {commit.revision for _, commit in trial.every(Committed) if commit.revision <= last}
     assert {request.answer.revision for request in later(trial) if request.answer} <= before
     updates = [request.asked.at for request in later(trial) if request.asked.resource == WIDGETS]
@@ -108,8 +108,8 @@ def test_hopeless_looks_again_ever_more_rarely(session: Session) -> None:
 def test_deliberate_takes_its_time_and_opens_two_watches_when_it_needs_them(session: Session) -> None:
     trial = watch(session, "deliberate", 10.0)
     creates = [request.asked for request in trial.work if request.asked.verb == "create"]
-    assert len({asked.resource for asked in creates}) == 9
-    assert done(trial) - min(asked.at for asked in creates) > 1.5  # it pauses for two seconds from its first change on
+    assert len({create.resource for create in creates}) == 9
+    assert done(trial) - min(create.at for create in creates) > 1.5  # it pauses for two seconds from its first change on
     assert not later(trial)
     assert [entry.resource for _, entry in trial.every(Opened, since=trial.steps[0].began)] == [
         "networkpolicies.networking.k8s.io",

@@ -1,4 +1,4 @@
-"""What a primary needs goes and comes back, and a primary comes back as another one: it is found, and told what heals it."""
+"""What a primary needs goes and comes back, and a primary comes back as another one: it is found, and so is what heals it."""
 
 import pytest
 
@@ -11,7 +11,7 @@ CONTENT = f"--staleproof-samples={MANIFESTS / 'widget-content-sample.yaml'}"
 
 
 @pytest.mark.live
-def test_who_compares_with_its_cache_says_for_good_what_is_not_so(suite: Run) -> None:
+def test_a_controller_that_compares_with_its_cache_says_for_good_what_is_not_so(suite: Run) -> None:
     done = suite(f"--controller-cmd={fixture_controller('secured')} comparing", WIDGETS, SECURED, "-k", "inputs")
     assert "status.conditions[Ready].status is 'False', fault-free runs ended with 'True'" in " ".join(done.output.split())
     (found,) = (each for each in done.report["trials"] if any(one["result"] == "failed" for one in each["verdicts"]))
@@ -21,7 +21,7 @@ def test_who_compares_with_its_cache_says_for_good_what_is_not_so(suite: Run) ->
 
 
 @pytest.mark.live
-def test_who_reads_before_it_compares_is_not_accused(suite: Run) -> None:
+def test_a_controller_that_reads_before_it_compares_is_not_accused(suite: Run) -> None:
     done = suite(f"--controller-cmd={fixture_controller('secured')} rereading", WIDGETS, SECURED, "-k", "inputs")
     assert done.code == 0, done.output
     assert {each["scenario"] for each in done.report["trials"]} == {"inputs"}

@@ -117,8 +117,8 @@ def test_a_step_waits_for_its_webhook(fault: AnyFault, back: type[Any], session:
     assert [verdict for verdict in result.verdicts if verdict.outcome in (Outcome.FAIL, Outcome.INCONCLUSIVE)] == []
 
 
-def test_a_right_to_one_object_is_told_from_no_right(session: Session, tmp_path: Path) -> None:
-    """Of what is refused for another reason, as by a quota, nobody says that the Role does not allow it."""
+def test_a_right_to_one_object_is_not_taken_for_no_right(session: Session, tmp_path: Path) -> None:
+    """What is refused for another reason, as by a quota, is not put down to the Role."""
     session.ready()
     session.plane.write_kubeconfig(tmp_path / "kubeconfig", user=RUNNER)
     rule = client.V1PolicyRule(verbs=["delete"], api_groups=[""], resources=["secrets"], resource_names=["mine"])
@@ -131,16 +131,16 @@ def test_a_right_to_one_object_is_told_from_no_right(session: Session, tmp_path:
         refers = client.V1RoleRef(api_group="rbac.authorization.k8s.io", kind="Role", name="its-secret")
         rbac.create_namespaced_role_binding("default", client.V1RoleBinding(metadata=named, role_ref=refers, subjects=[subject]))
 
-    async def told(environment: Environment) -> None:
+    async def until_known(environment: Environment) -> None:
         async with limited():
             while await refused(environment.api, "mine", "theirs", "mine") != {"delete secrets": 1}:
                 await asyncio.sleep(0.1)  # the API server has yet to hear of the Role
 
-    session.call(told)
+    session.call(until_known)
 
 
 async def refused(api: Api, *names: str) -> dict[str, int]:
-    """What is told of a controller that may not delete Secrets of these names, whatever the reason."""
+    """What is reported of a controller that may not delete Secrets of these names, whatever the reason."""
     refusals = Refusals(ACCOUNT)
     for number, name in enumerate(names, 1):
         request = RequestId(number)
@@ -199,7 +199,7 @@ def unchanged(manifests: list[Manifest]) -> None:
 class Wrong:
     """What is wrong, and what is said about it."""
 
-    told: tuple[str, ...]
+    shown: tuple[str, ...]
     change: Callable[[list[Manifest]], None] = unchanged
     command: str = SERVING
     replicas: int = 3
@@ -245,7 +245,7 @@ def test_what_is_wrong_with_it_is_reported(wrong: Wrong, suite: Run, tmp_path: P
     assert done.code == wrong.code, done.output
     assert "Traceback" not in done.output
     plain = " ".join(done.output.split())
-    assert [text for text in wrong.told if text not in plain] == []
+    assert [text for text in wrong.shown if text not in plain] == []
 
 
 def a_strangers_certificate(folder: Path) -> None:
@@ -264,7 +264,7 @@ def test_what_it_may_not_do_is_reported_at_the_end(suite: Run) -> None:
 
 
 @pytest.mark.live
-def test_without_manifests_nobody_looks(suite: Run) -> None:
+def test_without_manifests_nothing_is_checked(suite: Run) -> None:
     done = suite(f"--controller-cmd={GUARDED} --curious", *WIDGETS, *QUICK, "-k", "idempotence")
     assert done.code == 0, done.output
     assert done.report["refused"] == {}

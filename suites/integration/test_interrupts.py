@@ -203,8 +203,8 @@ class Case:
     is_slow: bool = True
 
     def param(self) -> Any:  # noqa: ANN401  # pytest's ParameterSet
-        whom = "group" if self.to_group else "process"
-        name = f"{self.number.name}-{self.phase}-{self.kind}-n{self.workers}-{whom}"
+        target = "group" if self.to_group else "process"
+        name = f"{self.number.name}-{self.phase}-{self.kind}-n{self.workers}-{target}"
         return pytest.param(self, id=name, marks=[pytest.mark.slow] if self.is_slow else [])
 
 
@@ -239,9 +239,9 @@ def test_an_interrupted_run_reports_what_was_finished_and_leaves_nothing(
         run.reaches(case.phase)
         over = finished(run)
         run.send(case.number, to_group=case.to_group)
-        told = run.seconds_to_say(STOPPING)
+        announced = run.seconds_to_say(STOPPING)
         seconds = run.seconds_to_the_end(engine)
-    assert told < AT_ONCE_SECONDS, "what there is is shown before anything is stopped"
+    assert announced < AT_ONCE_SECONDS, "what there is is shown before anything is stopped"
     assert_ended(run, seconds, request)
     assert_reported(run, over)
     assert over or case.phase != "trial"

@@ -42,10 +42,10 @@ from staleproof.drive.trial.workload import is_unserved
 from .environments import WIDGET, Player, fixture, of, target
 
 TARGET = target(WIDGET)
-NOBODYS_WEBHOOK: Manifest = {
+UNSERVED_WEBHOOK: Manifest = {
     "apiVersion": "admissionregistration.k8s.io/v1",
     "kind": "ValidatingWebhookConfiguration",
-    "metadata": {"name": "nobodys"},
+    "metadata": {"name": "unserved"},
     "webhooks": [
         {
             "name": "widgets.example.com",
@@ -91,10 +91,10 @@ async def test_a_kill_at_a_write_leaves_it_done_or_undone(run: Run, moment: Any,
     _, again = of(history, Started)
     assert again.life == stopped.life + 1
     assert again.pid
-    asked = [entry for entry in of(history, Asked) if entry.resource == "pods" and entry.verb == "create"]
-    assert len(asked) >= SCALED + (moment == "before")  # what was not done was asked for again
+    creates = [entry for entry in of(history, Asked) if entry.resource == "pods" and entry.verb == "create"]
+    assert len(creates) >= SCALED + (moment == "before")  # what was not done was asked for again
     made = {entry.uid: entry.at for entry in of(history, Committed) if entry.resource == "pods" and entry.type == "ADDED"}
-    first = {entry.request for entry in asked if entry.at <= stopped.at}
+    first = {entry.request for entry in creates if entry.at <= stopped.at}
     by_then = {entry.uid for entry in of(history, Answered) if entry.request in first and entry.uid}
     assert len(by_then) == committed
     assert by_then <= made.keys()
@@ -171,7 +171,7 @@ async def test_a_controller_that_exits_at_every_start_stays_down_ever_longer(pla
     assert len(deaths(Trial(history))) == len(exits)
 
 
-async def test_a_step_on_a_primary_that_goes_late_is_not_done_and_nobody_is_to_blame(player: Player) -> None:
+async def test_a_step_on_a_primary_that_goes_late_is_not_done_and_no_plan_is_to_blame(player: Player) -> None:
     """Without any fault: its finalizer is taken off while the user rests."""
     environment = player.environment
     await player.use(fixture("deterministic"))
@@ -213,8 +213,8 @@ async def test_a_step_waits_for_a_webhook_that_is_not_served_yet(player: Player)
     environment, began = player.environment, asyncio.Event()
     await player.use(fixture("deterministic"))
     await environment.controller_ready()
-    kind = await resource_type(NOBODYS_WEBHOOK, environment.api)
-    await environment.api.call("POST", kind.path(), NOBODYS_WEBHOOK)
+    kind = await resource_type(UNSERVED_WEBHOOK, environment.api)
+    await environment.api.call("POST", kind.path(), UNSERVED_WEBHOOK)
     await _until_asked_at_webhooks(environment)
 
     def see(entry: Entry) -> None:
@@ -227,7 +227,7 @@ async def test_a_step_waits_for_a_webhook_that_is_not_served_yet(player: Player)
         trial = group.create_task(player.settle(plan, pods=3))
         await began.wait()
         await environment.bus.until(lambda now: False, limit_seconds=1.0)
-        await environment.api.delete(kind, "", NOBODYS_WEBHOOK["metadata"]["name"])
+        await environment.api.delete(kind, "", UNSERVED_WEBHOOK["metadata"]["name"])
     history = trial.result()
     environment.bus.listeners.remove(see)
     (step,) = of(history, StepBegan)

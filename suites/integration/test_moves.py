@@ -63,7 +63,7 @@ def ruled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.live
 def test_what_may_only_grow_and_what_is_set_once_is_not_taken_back(ruled: Observation) -> None:
-    """The fields are passed on to ConfigMaps all the same, and the reasons are told."""
+    """The fields are passed on to ConfigMaps all the same, and the reasons are given."""
     observed = ruled.observed
     kept = {(move.path, move.kind) for move in observed.live if not move.returns}
     back = {(move.path, move.kind) for move in observed.returning}
@@ -89,7 +89,7 @@ def growing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observation]:
 
 @pytest.mark.live
 def test_what_cannot_be_scaled_down_again_is_not_scaled(growing: Observation) -> None:
-    """More is a change as any other, which cannot be taken back; the reason is told, and whatever is planned can be run."""
+    """More is a change as any other, which cannot be taken back; the reason is given, and whatever is planned can be run."""
     observed = growing.observed
     assert not observed.scale_path
     assert observed.refused[-1].endswith("there may only be more")

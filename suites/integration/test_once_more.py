@@ -1,4 +1,4 @@
-"""What says nothing in one trial is tried once more, with a step that has its object; and what the time does not allow is told.
+"""What says nothing in one trial is tried once more, with a step that has its object; and what the time does not allow is reported.
 
 `fleeting` throws one of its children away by itself, so a step that is to take that one away may come too late.
 """

@@ -1,4 +1,4 @@
-"""Who heals after a while is slow and not stuck; who never does is stuck for at least as long as it was waited for.
+"""What heals after a while is slow and not stuck; what never does is stuck for at least as long as it was waited for.
 
 `retries_late` keeps in the Widget that its handler failed and when it may be called again, twenty seconds later, so that a restart
 inherits that. `never_retries` keeps a time that never comes.

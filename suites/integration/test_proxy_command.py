@@ -236,11 +236,11 @@ async def test_held_frames_leave_when_the_runner_hangs_up(scene: Scene, tmp_path
         await is_shown(watch)
         assert await proxy.faults() == [("closed", "fired")]
         async with limited(), proxy.session() as session, session.get("/v1/entries") as again:
-            told = b""
-            while b"every fault is closed, and what was held leaves" not in told:
+            received = b""
+            while b"every fault is closed, and what was held leaves" not in received:
                 piece = await again.content.readany()  # not all of it need come at once
-                assert piece, told
-                told += piece
+                assert piece, received
+                received += piece
 
 
 ATTACHED = """

@@ -49,7 +49,7 @@ async def test_ordinary_network_failures_stop_nothing(stage: ProxyStage) -> None
         pass  # and one that leaves later
     assert (await (await stage.connection()).call("GET", stage.path))[0] == 200
     await until(lambda: len(stage.of(Listed)) == 1)
-    await stage.told()
+    await stage.all_recorded()
     assert stage.of(Broke) == []
 
 

@@ -23,7 +23,7 @@ async def test_a_hold_keeps_everything_until_the_release_and_then_in_order(stage
     await stage.proxy.release()
     await watch.until(6)
     assert watch.names == ["before", *names]
-    await stage.told()
+    await stage.all_recorded()
     assert [entry.name for entry in stage.of(Delivered)] == ["before", *names]
     assert [entry.fault for entry in stage.of(FaultFired)] == [0]
 
@@ -48,7 +48,7 @@ async def test_a_release_by_relist_answers_410_until_the_client_lists(stage: Pro
     await stage.create("after")
     await watch.until(1)
     assert watch.events == [("ADDED", "after")]
-    await stage.told()
+    await stage.all_recorded()
     assert [entry.how for entry in stage.of(Closed)] == ["expired"] * 4
     assert stage.of(Closed)[0].discarded == 1
 
@@ -77,7 +77,7 @@ async def test_an_own_write_is_hidden_from_the_moment_before_it_happens(stage: P
     await until(lambda: len(stage.of(Withheld)) == 10)
     await client.call("GET", stage.path)
     assert watch.events == [("ADDED", "seen")]
-    await stage.told()
+    await stage.all_recorded()
     # The fault opens between the request and its answer, and so before the request is forwarded.
     kinds = [type(entry) for entry in stage.entries if isinstance(entry, Asked | FaultOpened | Answered)]
     assert kinds[:5] == [Asked, Answered, Asked, FaultOpened, Answered]
@@ -104,7 +104,7 @@ async def test_a_clean_end_leaves_the_connection_usable(stage: ProxyStage) -> No
     assert await watch.ended() == "clean"
     assert watch.events == [("ADDED", "passes")]
     assert (await watch.connection.call("GET", stage.path))[0] == 200
-    await stage.told()
+    await stage.all_recorded()
     assert [(entry.how, entry.fault) for entry in stage.of(Closed)] == [("clean", 0)]
 
 
@@ -121,6 +121,6 @@ async def test_bookmarks_are_dropped_and_nothing_else(stage: ProxyStage) -> None
             assert [await direct.ended(), await proxied.ended()] == ["clean", "clean"]
             assert proxied.events == [("ADDED", "sample")]
             shown |= {kind for kind, _ in direct.events}
-            await stage.told()
+            await stage.all_recorded()
     assert [(entry.type, entry.fault) for entry in stage.of(Dropped)][:1] == [("BOOKMARK", 0)]
     assert [entry.fault for entry in stage.of(FaultFired)] == [0]

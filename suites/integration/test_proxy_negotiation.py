@@ -57,7 +57,7 @@ async def test_whatever_a_client_accepts_it_gets_json(stage: ProxyStage, accept:
 
 
 @pytest.mark.parametrize("accept", ["application/yaml", "application/yaml, application/json"])
-async def test_who_accepts_yaml_reads_json_and_is_refused_a_watch_as_by_the_api_server(stage: ProxyStage, accept: str) -> None:
+async def test_a_client_of_yaml_reads_json_and_is_refused_a_watch_as_by_the_api_server(stage: ProxyStage, accept: str) -> None:
     """JSON is YAML. The API server has no stream of YAML, and looks no further than the first encoding that it knows."""
     await stage.create("sample")
     for direct in (True, False):
@@ -66,7 +66,7 @@ async def test_who_accepts_yaml_reads_json_and_is_refused_a_watch_as_by_the_api_
         assert yaml.safe_load(await client.body())["metadata"]["name"] == "sample"
         assert await client.ask("GET", f"{stage.path}?watch=1", Accept=accept) == 406
         await client.body()
-    await stage.told()
+    await stage.all_recorded()
     assert [entry.code for entry in stage.of(Refused)] == [406]
     assert [entry.name for entry in stage.of(Answered)] == ["sample"]
 
@@ -88,7 +88,7 @@ async def test_metadata_and_tables_come_as_they_were_asked_for(stage: ProxyStage
     revision = int(revision_of(await stage.create("other")))
     await watch.until(1)
     assert [(frame["type"], frame["object"]["kind"]) for frame in watch.frames] == [("ADDED", one)]
-    await stage.told()
+    await stage.all_recorded()
     assert [[item.name for item in entry.items] for entry in stage.of(Listed)] == [["sample"]]  # a Table lists its rows
     assert [entry.revision for entry in stage.of(Delivered)] == [revision]
 
@@ -103,11 +103,11 @@ async def test_a_body_in_protobuf_is_written_as_it_was_sent(stage: ProxyStage) -
     stored = await stage.stored("sample")
     assert stored is not None
     assert base64.b64decode(stored["binaryData"]["bytes"]) == EVERY_BYTE[::-1]
-    lease = document("coordination.k8s.io/v1", "Lease", field(1, field(1, "leader")) + field(2, field(1, "somebody")))
+    lease = document("coordination.k8s.io/v1", "Lease", field(1, field(1, "leader")) + field(2, field(1, "candidate")))
     path = f"/apis/coordination.k8s.io/v1/namespaces/{stage.namespace}/leases"
     status, made = await client.call("POST", path, lease, **headers)
-    assert (status, made["spec"]) == (201, {"holderIdentity": "somebody"})
-    await stage.told()
+    assert (status, made["spec"]) == (201, {"holderIdentity": "candidate"})
+    await stage.all_recorded()
     assert [(entry.outcome, entry.name) for entry in stage.of(Answered)] == [
         ("ok", "sample"),
         ("ok", "sample"),
@@ -123,7 +123,7 @@ async def test_compressed_answers_are_readable_for_the_client_and_for_us(stage: 
         assert (status, direct.fields["content-encoding"]) == (200, "gzip")
         _, found = await client.call("GET", path, Accept_Encoding="gzip")
         assert found.get("items", found) == expected.get("items", expected)
-    await stage.told()
+    await stage.all_recorded()
     assert [[(item.name, item.revision) for item in entry.items] for entry in stage.of(Listed)] == [[("large", revision)]]
     assert [(entry.name, entry.revision) for entry in stage.of(Answered)] == [("large", revision)]
 
@@ -136,5 +136,5 @@ async def test_a_watch_is_never_compressed(stage: ProxyStage, query: str) -> Non
     await watch.until(1)
     assert "content-encoding" not in watch.connection.fields
     assert watch.events[0] == ("ADDED", "large")
-    await stage.told()
+    await stage.all_recorded()
     assert [entry.revision for entry in stage.of(Delivered)][:1] == [revision]

@@ -20,28 +20,30 @@ async def test_requests_are_recorded_with_their_answers(stage: ProxyStage) -> No
     right = {"preconditions": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}}
     assert (await client.call("DELETE", f"{stage.path}/{meta['name']}", right))[0] == 200
     await until(lambda: len(stage.of(Answered)) == 4 and len(stage.of(Listed)) == 2)
-    asked, answered = stage.of(Asked), {entry.request: entry for entry in stage.of(Answered)}
-    assert [entry.verb for entry in asked] == ["create", "get", "list", "list", "delete", "delete"]
-    assert {(entry.client, entry.resource, entry.namespace) for entry in asked} == {("controller", "configmaps", stage.namespace)}
-    assert [(entry.precondition_uid, entry.precondition_revision) for entry in asked[4:]] == [
+    requests, answered = stage.of(Asked), {entry.request: entry for entry in stage.of(Answered)}
+    assert [entry.verb for entry in requests] == ["create", "get", "list", "list", "delete", "delete"]
+    assert {(entry.client, entry.resource, entry.namespace) for entry in requests} == {
+        ("controller", "configmaps", stage.namespace)
+    }
+    assert [(entry.precondition_uid, entry.precondition_revision) for entry in requests[4:]] == [
         ("another", "1"),
         (meta["uid"], meta["resourceVersion"]),
     ]
-    created = answered[asked[0].request]
+    created = answered[requests[0].request]
     assert (created.outcome, created.code, created.name, created.uid) == ("ok", 201, meta["name"], meta["uid"])
     assert created.revision == int(meta["resourceVersion"])
-    assert [(answered[entry.request].outcome, answered[entry.request].code) for entry in asked[4:]] == [
+    assert [(answered[entry.request].outcome, answered[entry.request].code) for entry in requests[4:]] == [
         ("fail", 409),
         ("ok", 200),
     ]
-    assert answered[asked[4].request].reason == "Conflict"
-    selected, whole = stage.of(Listed)
-    assert (selected.selector, selected.items, selected.request) == ("a=b", (), asked[2].request)
-    assert [(item.name, item.uid, item.revision) for item in whole.items] == [(created.name, created.uid, created.revision)]
+    assert answered[requests[4].request].reason == "Conflict"
+    selected, complete = stage.of(Listed)
+    assert (selected.selector, selected.items, selected.request) == ("a=b", (), requests[2].request)
+    assert [(item.name, item.uid, item.revision) for item in complete.items] == [(created.name, created.uid, created.revision)]
 
 
 async def test_clients_are_told_apart_by_their_tokens(stage: ProxyStage) -> None:
-    for token in (stage.plane.tokens[CONTROLLER], stage.plane.tokens[RUNNER], "nobody's"):
+    for token in (stage.plane.tokens[CONTROLLER], stage.plane.tokens[RUNNER], "stray"):
         client = await stage.connection(token=token)
         await client.call("GET", stage.path)
     await until(lambda: len(stage.of(Asked)) == 3 and len(stage.of(Answered)) == 1)
@@ -60,7 +62,7 @@ async def test_preconditions_are_recorded_from_protobuf_too(stage: ProxyStage) -
         (delete_options(uid=uid, revision=revision), 200),
     ):
         assert (await client.call("DELETE", f"{stage.path}/sample", options, Content_Type=MEDIA_TYPE))[0] == code
-    await stage.told()
+    await stage.all_recorded()
     assert [(entry.precondition_uid, entry.precondition_revision) for entry in stage.of(Asked) if entry.verb == "delete"] == [
         ("another", ""),
         ("", "1"),

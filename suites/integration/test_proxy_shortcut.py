@@ -1,4 +1,4 @@
-"""The short way of requests that no fault concerns: nobody can tell it from the long one, and each request has the right one."""
+"""The short way of requests that no fault concerns: no client can tell it from the long one, and each request has the right one."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ OTHERS = Reject(resource="secrets")
 
 
 async def conversation(stage: ProxyStage, name: str) -> list[tuple[int, Any]]:
-    """What a client is told about one object, from its creation to its end."""
+    """The answers that a client gets about one object, from its creation to its end."""
     client = await stage.connection()
     one = f"{stage.path}/{name}"
     return [
@@ -46,18 +46,18 @@ def recorded(stage: ProxyStage, name: str) -> list[dict[str, Any]]:
     return msgspec.json.decode(msgspec.json.encode(plain).replace(name.encode(), b"NAME"))  # type: ignore[no-any-return]
 
 
-async def test_both_ways_tell_the_same_and_record_the_same(stage: ProxyStage) -> None:
-    told, entries = [], []
+async def test_both_ways_answer_the_same_and_record_the_same(stage: ProxyStage) -> None:
+    answers, entries = [], []
     for name, fault in (("short", OTHERS), ("long", ELSEWHERE)):
         await stage.play(fault)
         stage.tape.clear()
         said = await conversation(stage, name)
-        await stage.told()
-        told.append([(status, body.get("kind"), body.get("reason")) for status, body in said])
+        await stage.all_recorded()
+        answers.append([(status, body.get("kind"), body.get("reason")) for status, body in said])
         entries.append([{k: v for k, v in entry.items() if k != "items"} for entry in recorded(stage, name)])
-    assert told[0] == told[1]
+    assert answers[0] == answers[1]
     assert entries[0] == entries[1]
-    assert len(entries[0]) == 2 * len(told[0])
+    assert len(entries[0]) == 2 * len(answers[0])
 
 
 async def test_a_connection_obeys_the_plan_of_the_moment(stage: ProxyStage) -> None:
@@ -77,7 +77,7 @@ async def test_a_connection_obeys_the_plan_of_the_moment(stage: ProxyStage) -> N
 async def test_bytes_may_come_as_they_like(play: Play) -> None:
     path = play.expect(says(sized(b"{}")))
     client = await play.connection()
-    head = f"GET {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer nobody\r\nConnection: keep-alive\r\n\r\n".encode()
+    head = f"GET {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer unknown\r\nConnection: keep-alive\r\n\r\n".encode()
     for at in range(0, len(head), 40):
         client.writer.write(head[at : at + 40])  # a TLS record each
     assert (await client.reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 OK")
@@ -92,7 +92,7 @@ async def test_two_requests_at_once_are_answered_in_order(stage: ProxyStage) -> 
     for name in "ab":
         assert await client.status() == 200
         assert json.loads(await client.body())["metadata"]["name"] == name
-    await stage.told()
+    await stage.all_recorded()
     assert [entry.name for entry in stage.of(Asked)] == ["a", "b"]
 
 

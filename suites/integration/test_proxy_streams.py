@@ -29,7 +29,7 @@ async def test_a_watch_without_faults_is_the_same_byte_for_byte(stage: ProxyStag
     await stage.delete("large")
     count = 23 + bool(query)
     await until(lambda: len(direct.changes) == len(proxied.changes) == count)
-    await stage.told()
+    await stage.all_recorded()
     assert proxied.changes == direct.changes
     # The bookmark that ends the initial events says how far the API server had come, and it keeps a lease of its own.
     assert [REVISION.sub(b"", line) for line in proxied.lines[:2]] == [REVISION.sub(b"", line) for line in direct.lines[:2]]
@@ -94,6 +94,6 @@ async def test_one_connection_carries_many_watches_however_each_ends(stage: Prox
             await stage.play(fault)
             assert await watch.ended() == "clean"
             assert len(watch.lines) == (turn == "expired")
-    await stage.told()
+    await stage.all_recorded()
     assert len(stage.of(Closed)) == 30
     assert len(stage.of(Opened)) == 30 + len([entry for entry in stage.of(Opened) if entry.since is not None])

@@ -26,7 +26,7 @@ async def test_a_watch_over_websocket_is_refused_as_by_a_server_without_it(stage
         with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
             await session.ws_connect(url, ssl=tls, origin=stage.proxy.server)
     assert caught.value.status == 200
-    await stage.told()
+    await stage.all_recorded()
     assert [entry for entry in stage.entries if isinstance(entry, Asked | Broke | Opened)] == []
 
 
@@ -45,7 +45,7 @@ async def test_exec_and_followed_logs_pass_untouched(stage: ProxyStage) -> None:
         assert await log.chunk() == b"first\n"  # while the log goes on
         more.set()
         assert [await log.chunk(), await log.chunk()] == [b"second\n", b""]
-    await stage.told()
+    await stage.all_recorded()
     assert [entry for entry in stage.entries if isinstance(entry, Asked | Broke)] == []
 
 

@@ -31,14 +31,14 @@ async def test_an_unreadable_answer_is_passed_on_and_recorded(play: Play, data: 
     assert await client.ask("GET", path + name) == 200
     assert await client.body() == data
     await play.proxy.fence()
-    told = [entry for entry in play.tape.entries if isinstance(entry, Answered | Listed)]
-    assert [(entry.revision, entry.items) for entry in told] == [(None, ())]
+    recorded = [entry for entry in play.tape.entries if isinstance(entry, Answered | Listed)]
+    assert [(entry.revision, entry.items) for entry in recorded] == [(None, ())]
 
 
 ENCODINGS = {
     "gzip that is none": sized(b"this is not gzip", b"Content-Encoding: gzip"),
     "gzip that breaks off": sized(gzip.compress(b"{}" * 1000)[:-12], b"Content-Encoding: gzip"),
-    "an encoding that nobody knows": sized(b"{}", b"Content-Encoding: sdch"),
+    "an unknown encoding": sized(b"{}", b"Content-Encoding: sdch"),
     "an encoding that only Python knows": sized(b"{}", b"Content-Encoding: rot13"),
 }
 

@@ -114,7 +114,7 @@ async def test_a_client_may_leave_an_upstream_that_says_no_more(play: Play, head
     async def script(writer: asyncio.StreamWriter) -> None:
         writer.write(head)
         with contextlib.suppress(OSError):
-            await writer.wait_closed()  # by the proxy: nobody else closes it
+            await writer.wait_closed()  # by the proxy: nothing else closes it
         ended.append(head)
 
     for query in ("?watch=1", ""):

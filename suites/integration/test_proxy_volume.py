@@ -26,7 +26,7 @@ async def test_a_slow_reader_does_not_stop_the_draining_of_upstream(stage: Proxy
     names = numbered("large", count)
     for made in range(0, count, ahead):  # the API server itself ends a watch that is far behind
         await stage.create_each(*names[made : made + ahead], data=text(size))
-        await until(partial(has_it, stage, made + ahead))  # the proxy has it all, although nobody reads
+        await until(partial(has_it, stage, made + ahead))  # the proxy has it all, although the client does not read
     cast(asyncio.ReadTransport, client.writer.transport).resume_reading()
     watch = Watching(client, stage.group)
     await watch.until(count)
@@ -78,11 +78,11 @@ async def test_5000_objects_are_listed_in_pages(stage: ProxyStage) -> None:
         if "continue" not in page["metadata"]:
             break
         more = f"&continue={page['metadata']['continue']}"
-    await stage.told()
-    told = stage.of(Listed)
-    assert [(len(entry.items), entry.more) for entry in told] == [(PAGE, True)] * 9 + [(PAGE, False)]
-    assert {entry.revision for entry in told} == {int(page["metadata"]["resourceVersion"])}
-    assert [(item.name, item.uid, item.revision) for entry in told for item in entry.items] == [
+    await stage.all_recorded()
+    pages = stage.of(Listed)
+    assert [(len(entry.items), entry.more) for entry in pages] == [(PAGE, True)] * 9 + [(PAGE, False)]
+    assert {entry.revision for entry in pages} == {int(page["metadata"]["resourceVersion"])}
+    assert [(item.name, item.uid, item.revision) for entry in pages for item in entry.items] == [
         (meta["name"], meta["uid"], int(meta["resourceVersion"])) for meta in found
     ]
     assert [meta["name"] for meta in found] == numbered("object", OBJECTS)
@@ -104,7 +104,7 @@ async def test_an_object_of_1_mib_is_written_read_listed_and_watched(stage: Prox
     again = await stage.watch_at(f"{stage.path}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan")
     await again.until(1)
     assert again.frames[0]["object"]["data"] == data
-    await stage.told()
+    await stage.all_recorded()
     uid, revision = made["metadata"]["uid"], int(made["metadata"]["resourceVersion"])
     assert [(entry.code, entry.uid, entry.revision) for entry in stage.of(Answered) if entry.outcome == "ok"] == [
         (201, uid, revision),

@@ -58,10 +58,10 @@ async def test_what_is_drawn_is_accepted(crowd: tuple[Api, Sequence[Kind]], caps
 
 def summary(every: Sequence[Answers]) -> str:
     drawn, accepted = sum(each.drawn for each in every), sum(each.accepted for each in every)
-    asked, allowed = sum(each.asked for each in every), sum(each.accepted_moves for each in every)
+    tried, allowed = sum(each.tried_moves for each in every), sum(each.accepted_moves for each in every)
     return (
         f"{len(every)} kinds: {accepted} of {drawn} drawn objects accepted ({accepted / drawn:.1%}), "
-        f"{allowed} of {asked} moves ({allowed / asked:.1%})"
+        f"{allowed} of {tried} moves ({allowed / tried:.1%})"
     )
 
 
@@ -69,7 +69,7 @@ def rows(every: Sequence[Answers]) -> list[list[str]]:
     found = []
     for each in every:
         by_kind = ", ".join(f"{kind} {count}" for kind, count in each.moves.most_common())
-        figures = (each.drawn, each.accepted, each.moves.total(), each.asked, each.accepted_moves)
+        figures = (each.drawn, each.accepted, each.moves.total(), each.tried_moves, each.accepted_moves)
         found.append([each.kind, *map(str, figures), by_kind])
     return found
 
@@ -100,9 +100,9 @@ def write(page: Path, every: Sequence[Answers]) -> None:
     """Put the tables into the page, between their markers."""
     begin, end = "<!-- crds: begin -->\n", "<!-- crds: end -->"
     before, _, rest = page.read_text().partition(begin)
-    told = f"{summary(every)}.\n\n{_table(HEADINGS, rows(every))}\n### What was refused, and why\n\n"
-    told += _table(("times", "kind", "what", "why"), reasons(every))
-    page.write_text(f"{before}{begin}{told}{end}{rest.partition(end)[2]}")
+    text = f"{summary(every)}.\n\n{_table(HEADINGS, rows(every))}\n### What was refused, and why\n\n"
+    text += _table(("times", "kind", "what", "why"), reasons(every))
+    page.write_text(f"{before}{begin}{text}{end}{rest.partition(end)[2]}")
 
 
 def _table(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

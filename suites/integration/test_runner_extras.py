@@ -91,7 +91,7 @@ async def test_a_fresh_plan_starts_the_controller_afresh(player: Player) -> None
             assert [entry.ok for entry in of(history, Settled)] == [True]
             lives.append(started.life - (lives[0] if lives else 0))
     assert lives[1:] == [0, 1, 2, 2], "the first trial starts it anyway"
-    assert not of(seen, Exited), "it was told to"
+    assert not of(seen, Exited), "it was stopped, and did not exit by itself"
 
 
 # --- the time to converge -----------------------------------------------------------------------------------------------------
@@ -107,15 +107,15 @@ async def test_a_controller_that_may_need_longer_gets_the_time(
 ) -> None:
     """The test says when the trial has converged: two seconds after the first question, or never; and how many seconds more than
     it has had it may need, 0 if it had its time."""
-    told, asked = list(may_need), list[float]()
+    needed, asked_at = list(may_need), list[float]()
 
     def converged(_: Mapping[Key, Any]) -> str:
-        asked.append(time.monotonic())
-        return "" if ok and asked[-1] > asked[0] + 2.0 else "not yet"
+        asked_at.append(time.monotonic())
+        return "" if ok and asked_at[-1] > asked_at[0] + 2.0 else "not yet"
 
     def needs(history: History) -> float:
         assert of(history, Released)
-        more = told.pop(0) if len(told) > 1 else told[0]
+        more = needed.pop(0) if len(needed) > 1 else needed[0]
         return time.monotonic() - of(seen, Released)[0].at + more if more else 0.0
 
     plan = Plan(scenario="extras", steps=(Apply(object=WIDGET), Touch(target=target(WIDGET))))
@@ -184,9 +184,9 @@ async def test_a_leader_that_was_killed_works_again_without_waiting_for_its_own_
     assert [entry.ok for entry in of(history, Settled)] == [True]
     (stopped,) = of(seen, Stopped)
     second = of(seen, Started)[-1].at  # what the first had sent may still arrive when it is dead
-    asked = [entry for entry in of(seen, Asked) if entry.at > second]
-    looked = min(entry.at for entry in asked if entry.resource == LEASES)
-    again = min(entry.at for entry in asked if is_work(entry))
+    requests = [entry for entry in of(seen, Asked) if entry.at > second]
+    looked = min(entry.at for entry in requests if entry.resource == LEASES)
+    again = min(entry.at for entry in requests if is_work(entry))
     leases = [entry.object["spec"] for entry in of(seen, Committed) if entry.name == "kube-controller-manager"]
     holders = [holder for holder, _ in itertools.groupby(lease.get("holderIdentity", "") for lease in leases)]
     named = [holder for holder in holders if holder]
@@ -261,14 +261,14 @@ async def test_a_silent_metrics_url_is_reported_at_the_start(player: Player) -> 
             lives.start_seconds = START_SECONDS
 
     bus.listeners.append(opened)
-    with pytest.raises(SetupError) as told:
+    with pytest.raises(SetupError) as refused:
         await run(player, Apply(object=WIDGET))
     bus.listeners.remove(opened)
     lives.start_seconds = before
     url = f"http://127.0.0.1:{lives.metrics_port}/metrics"
-    assert str(told.value).startswith(f"--controller-metrics: no metrics at {url} within {START_SECONDS:g} s: Cannot connect")
-    assert "{metrics_port} stands for a free port" in str(told.value)
-    assert "Command: " in str(told.value)
+    assert str(refused.value).startswith(f"--controller-metrics: no metrics at {url} within {START_SECONDS:g} s: Cannot connect")
+    assert "{metrics_port} stands for a free port" in str(refused.value)
+    assert "Command: " in str(refused.value)
 
 
 async def test_an_invalid_metrics_url_is_reported_before_anything_starts(player: Player) -> None:

@@ -1,4 +1,4 @@
-"""Samples as people have them: primaries beside what they need, in any version that is served, and some that nobody reacts to."""
+"""Samples as people have them: primaries beside what they need, in any version that is served, and some that nothing reacts to."""
 
 import base64
 import gzip
@@ -81,8 +81,8 @@ def test_what_a_primary_needs_is_there_in_every_trial(with_what_it_needs: Done) 
     done = with_what_it_needs
     assert done.code == 0, done.output
     assert done.report["trials"]
-    told = "applied before the primaries in each trial: Secret/other, Secret/pull, ClusterRole/puller"
-    assert told in " ".join(done.output.split())
+    text = "applied before the primaries in each trial: Secret/other, Secret/pull, ClusterRole/puller"
+    assert text in " ".join(done.output.split())
 
 
 def test_what_was_given_is_no_part_of_the_history(with_what_it_needs: Done) -> None:
@@ -118,9 +118,9 @@ def test_a_replay_asks_for_payloads_and_takes_them(with_what_it_needs: Done, sta
     trial = str(done.run_folder / done.report["trials"][0]["folder"])
     without = staleproof("replay", trial, folder=done.folder)
     assert without.code != 0, without.output
-    told = " ".join(without.output.split())
-    assert "Secret/other, Secret/pull: the payload is not written down" in told
-    assert "give it again with --staleproof-before (or --before)" in told
+    text = " ".join(without.output.split())
+    assert "Secret/other, Secret/pull: the payload is not written down" in text
+    assert "give it again with --staleproof-before (or --before)" in text
     again = staleproof("replay", trial, "--before=before", "--before=samples/1.yaml", folder=done.folder)
     assert again.code == 0, again.output
     assert "the payload is not written down" not in again.output
@@ -146,7 +146,7 @@ def test_a_prerequisite_that_is_missing_is_reported_by_the_controllers_own_condi
 
 
 @pytest.mark.live
-def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_reported_with_the_name_that_it_had(suite: Run, tmp_path: Path) -> None:
+def test_a_cluster_scoped_sample_that_nothing_reacts_to_is_reported_with_the_name_that_it_had(suite: Run, tmp_path: Path) -> None:
     """A controller may insist on one name."""
     crds = put(tmp_path / "crds", document("widget-crd.yaml"), document("tenant-crd.yaml"))
     done = suite(NEEDY, f"--staleproof-crds={crds}", f"--staleproof-samples={MANIFESTS / 'tenant-sample.yaml'}", *ONE_PLAN)
@@ -156,7 +156,7 @@ def test_a_cluster_scoped_sample_that_nobody_reacts_to_is_reported_with_the_name
 
 
 @pytest.mark.live
-def test_a_sample_that_nobody_reacts_to_is_reported_and_left_out(suite: Run, tmp_path: Path) -> None:
+def test_a_sample_that_nothing_reacts_to_is_reported_and_left_out(suite: Run, tmp_path: Path) -> None:
     """One of its kind lacks what it needs, and the controller does not even watch the other kind that has a definition: that is
     what the primaries need."""
     crd = document("widget-crd.yaml")
@@ -166,9 +166,9 @@ def test_a_sample_that_nobody_reacts_to_is_reported_and_left_out(suite: Run, tmp
     crds = put(tmp_path / "crds", crd, other)
     done = suite(NEEDY, f"--staleproof-crds={crds}", f"--staleproof-samples={samples}", *ONE_PLAN)
     assert done.code == 0, done.output
-    told = " ".join(done.output.split())
-    assert "samples left out: the controller created nothing for Widget/poor" in told
-    assert "applied before the primaries in each trial: SequentialJob/sample" in told
+    text = " ".join(done.output.split())
+    assert "samples left out: the controller created nothing for Widget/poor" in text
+    assert "applied before the primaries in each trial: SequentialJob/sample" in text
     assert {trial["folder"] for trial in done.report["trials"]}
 
 
@@ -202,7 +202,7 @@ def circle() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("documents", "more", "told"),
+    ("documents", "more", "texts"),
     [
         ((widget(), *circle()), (), ("mention one another in a circle", "ConfigMap/one → ConfigMap/two", "--staleproof-before")),
         (
@@ -226,10 +226,10 @@ def circle() -> tuple[dict[str, Any], dict[str, Any]]:
     ids=["a circle", "no such primary", "no kind", "no such file", "rejected", "not known"],
 )
 def test_prerequisites_that_make_no_sense(
-    documents: tuple[dict[str, Any], ...], more: tuple[str, ...], told: tuple[str, ...], suite: Run, tmp_path: Path
+    documents: tuple[dict[str, Any], ...], more: tuple[str, ...], texts: tuple[str, ...], suite: Run, tmp_path: Path
 ) -> None:
     samples = put(tmp_path / "samples", *documents)
-    is_refused(suite(NEEDY, CRDS, f"--staleproof-samples={samples}", *more), USAGE, *told)
+    is_refused(suite(NEEDY, CRDS, f"--staleproof-samples={samples}", *more), USAGE, *texts)
 
 
 @pytest.mark.live
@@ -261,9 +261,9 @@ def documents(name: str) -> list[dict[str, Any]]:
 def test_what_a_primary_names_is_there_though_no_field_says_its_kind(suite: Run) -> None:
     done = suite(f"--controller-cmd={fixture_controller('queued')} admitting", *given("queued"), *ONE_PLAN)
     assert done.code == 0, done.output
-    told = " ".join(done.output.split())
-    assert "applied before the primaries in each trial: ResourceFlavor/spot, LocalQueue/user-queue" in told
-    assert "samples left out: the controller did nothing for LocalQueue/user-queue" in told
+    text = " ".join(done.output.split())
+    assert "applied before the primaries in each trial: ResourceFlavor/spot, LocalQueue/user-queue" in text
+    assert "samples left out: the controller did nothing for LocalQueue/user-queue" in text
 
 
 @pytest.mark.live
@@ -284,8 +284,8 @@ def test_where_a_primary_names_none_of_the_samples_the_cure_is_reported(suite: R
     named = "--staleproof-primary=Batch.staleproof.dev"
     done = suite(f"--controller-cmd={fixture_controller('queued')} admitting", *given("queued", samples=cured), named, *ONE_PLAN)
     assert done.code == 0, done.output
-    told = "applied before the primaries in each trial: ResourceFlavor/spot, LocalQueue/elsewhere"
-    assert told in " ".join(done.output.split())
+    text = "applied before the primaries in each trial: ResourceFlavor/spot, LocalQueue/elsewhere"
+    assert text in " ".join(done.output.split())
     assert "samples left out" not in done.output
 
 
@@ -318,13 +318,13 @@ def test_the_doctor_brings_it_and_names_the_cure(staleproof: Run, tmp_path: Path
     samples = put(tmp_path / "samples", batch, flavor)
     queued = f"--crds={MANIFESTS / 'queued-crd.yaml'}", f"--samples={samples}"
     done = staleproof("doctor", f"--controller-cmd={fixture_controller('queued')} admitting", *queued)
-    told = " ".join(done.output.split())
-    assert "If it needs other samples (ResourceFlavor/spot), --staleproof-primary=Batch.staleproof.dev" in told, told
-    assert "localqueue user-queue is not there" in told
+    text = " ".join(done.output.split())
+    assert "If it needs other samples (ResourceFlavor/spot), --staleproof-primary=Batch.staleproof.dev" in text, text
+    assert "localqueue user-queue is not there" in text
 
 
 @pytest.mark.live
-def test_a_kind_that_nobody_brings_is_reported_with_what_asks_for_it(suite: Run, tmp_path: Path) -> None:
+def test_a_kind_that_no_sample_brings_is_reported_with_what_asks_for_it(suite: Run, tmp_path: Path) -> None:
     """Another controller runs, which makes nothing of a Blueprint."""
     crds = put(tmp_path / "crds", document("widget-crd.yaml"), document("blueprint-crd.yaml"))
     samples = MANIFESTS / "blueprint-sample.yaml"
@@ -350,13 +350,13 @@ async def test_definitions_are_taken_as_kubectl_prints_them(api: Api, tmp_path: 
         printed = await api.call("GET", kind.path("", crd["metadata"]["name"]))
     await api.delete(kind, "", crd["metadata"]["name"])
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "installer", "uid": "6a0f", "controller": True}
-    printed["metadata"] |= {"ownerReferences": [owner], "finalizers": ["example.com/nobodys"]}
+    printed["metadata"] |= {"ownerReferences": [owner], "finalizers": ["example.com/foreign"]}
     assert {"uid", "resourceVersion", "managedFields", "creationTimestamp"} <= printed["metadata"].keys()
     (tmp_path / "crds.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [printed]}))
-    (asked,) = read_crds([tmp_path / "crds.yaml"])
+    (definition,) = read_crds([tmp_path / "crds.yaml"])
     while await _is_there(api, kind, crd["metadata"]["name"]):
         pass
-    made = await api.apply(kind, "", asked)
+    made = await api.apply(kind, "", definition)
     assert made["metadata"]["uid"] != printed["metadata"]["uid"]
     assert not made["metadata"].keys() & {"ownerReferences", "finalizers"}
     await api.delete(kind, "", crd["metadata"]["name"])
@@ -385,9 +385,9 @@ def test_host_names_are_made_others_where_a_second_primary_collides(suite: Run, 
     hosted = f"--controller-cmd={fixture_controller('hosted')} exclusive"
     done = suite(hosted, *given("hosted", samples=samples), *QUICK, "-k", "isolation")
     assert done.code in (0, INCONCLUSIVE), done.output
-    told = " ".join(done.output.split())
-    assert "each trial has host names of its own for shop.example.com" in told
-    assert "host shop.example.com is that of" in told
+    text = " ".join(done.output.split())
+    assert "each trial has host names of its own for shop.example.com" in text
+    assert "host shop.example.com is that of" in text
     plan = plan_of(done)
     assert plan["ownHosts"] == ["shop-other.example.com", "shop.example.com"]
     assert [each["object"]["spec"]["host"] for each in plan["steps"] if each["do"] == "apply"] == [
@@ -402,8 +402,8 @@ def test_addresses_are_reported_and_no_plan_has_two_primaries(suite: Run, tmp_pa
     samples = put(tmp_path / "samples", site(address="192.0.2.7"))
     hosted = f"--controller-cmd={fixture_controller('hosted')} exclusive"
     done = suite(hosted, *given("hosted", samples=samples), *QUICK, "-k", "isolation or idempotence")
-    told = " ".join(done.output.split())
-    assert "a second primary collides, so no plan has two" in told
-    assert "192.0.2.7 (sites.staleproof.dev/sample:" in told
+    text = " ".join(done.output.split())
+    assert "a second primary collides, so no plan has two" in text
+    assert "192.0.2.7 (sites.staleproof.dev/sample:" in text
     assert not [trial for trial in done.report["trials"] if "second primary" in trial["name"]]
     assert done.report["trials"]

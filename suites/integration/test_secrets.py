@@ -33,17 +33,17 @@ def holding(folder: Path, *values: str) -> list[str]:
     sought = [form for value in values for form in (value.encode(), base64.b64encode(value.encode()))]
     files = [path for path in (folder / ".staleproof").rglob("*") if path.is_file()]
     assert files
-    return [str(path) for path in files if any(form in told(path) for form in sought)]
+    return [str(path) for path in files if any(form in content(path) for form in sought)]
 
 
-def told(path: Path) -> bytes:
+def content(path: Path) -> bytes:
     """What a file says: of a page the data, too, which its markup has compressed in base64, and the files in these."""
     data = plain(path.read_bytes())
     if path.suffix != ".html":
         return data
     packed = data.partition(b'id="data">')[2].partition(b"</script>")[0]
     page = unpacked(packed.decode())
-    drawn = [found.drawn for found in page.findings] + [asked.drawn for asked in page.questions]
+    drawn = [found.drawn for found in page.findings] + [question.drawn for question in page.questions]
     files = [each.attachment.data for each in drawn if each and each.attachment and each.attachment.data]
     return data + gzip.decompress(base64.b64decode(packed)) + b"".join(map(plain, files))
 

@@ -38,7 +38,7 @@ async def player(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Play
         yield Player(made, folder / "trials")
 
 
-def asked(history: History, client: str) -> list[str]:
+def writing_phases(history: History, client: str) -> list[str]:
     """In which phases this one of them asked to write a status: the number of the step, or nothing once a fault has closed."""
     phase, found = "", list[str]()
     for entry in history.entries:
@@ -64,7 +64,7 @@ async def test_one_is_held_back_and_the_other_goes_on(player: Player) -> None:
     pods = [entry.at for entry in of(history, Committed) if entry.resource == "pods" and entry.type == "ADDED"]
     assert len(pods) == 5
     assert max(pods) < released, "the controller is shown the change"
-    assert (asked(history, "reporter"), asked(history, "controller")) == (["1", ""], ["1", "2"])
+    assert (writing_phases(history, "reporter"), writing_phases(history, "controller")) == (["1", ""], ["1", "2"])
 
 
 @pytest.mark.live
@@ -79,7 +79,7 @@ async def test_one_is_restarted_and_killed_at_its_write_and_the_other_lives_on(p
     lives = [(entry.program, entry.life) for entry in of(history, Started)]
     first = {program: life for program, life in reversed(lives)}
     assert lives == [("", first[""]), *(("reporter", first["reporter"] + n) for n in range(3))]
-    assert "3" in asked(history, "reporter")
+    assert "3" in writing_phases(history, "reporter")
 
 
 @pytest.mark.live
@@ -100,6 +100,6 @@ async def test_one_that_exits_before_any_trial_is_named(tmp_path: Path) -> None:
     async with environment(options, tmp_path, Silent()) as made:
         with pytest.raises(
             SetupError, match=r"reporter, a program of the subject \(also\), exited with code 3 before any trial"
-        ) as told:
+        ) as refused:
             await made.controller_ready()
-    assert "no database" in str(told.value)
+    assert "no database" in str(refused.value)

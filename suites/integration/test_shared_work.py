@@ -40,7 +40,7 @@ MOMENT_SECONDS, LIMIT_SECONDS = 0.5, 120.0
 
 
 class Worker:
-    """Another process that wants the same work done; it ends the work with what it is told."""
+    """Another process that wants the same work done; it ends the work with what the test gives it."""
 
     def __init__(self, folder: Path) -> None:
         self.process = Popen([sys.executable, "-c", WORKER, str(folder)], stdin=PIPE, stdout=PIPE, text=True)
@@ -49,7 +49,7 @@ class Worker:
         assert self.process.stdout
         return self.process.stdout.readline().strip()
 
-    def told(self, text: str) -> None:
+    def end_with(self, text: str) -> None:
         assert self.process.stdin
         print(text, file=self.process.stdin, flush=True)
 
@@ -76,7 +76,7 @@ def at_work(folder: Path) -> Iterator[Worker]:
 
 def test_one_works_and_the_other_takes_what_came_of_it(workers: list[Worker]) -> None:
     first, second = workers
-    first.told("done by the first")
+    first.end_with("done by the first")
     assert [first.says(), second.says()] == ["done by the first"] * 2
 
 
@@ -84,7 +84,7 @@ def test_the_work_of_one_that_died_is_taken_over(workers: list[Worker], tmp_path
     first, second = workers
     first.process.kill()
     assert second.says() == "works"
-    second.told("done by the second")
+    second.end_with("done by the second")
     assert second.says() == "done by the second"
     assert RunFolder(tmp_path).once("key", lambda: b"again") == b"done by the second"
 
@@ -131,7 +131,7 @@ def test_workers_share_references_and_observation(shared: Done) -> None:
     ]
     assert of_worker[0] & of_worker[1], "both have trials of the same workload, or nothing is shown here"
     usual = [trial for trial, names in zip(trials, every, strict=True) if len(names) == REFERENCES]  # the others have run more
-    assert sum(trial["referencesSeconds"] > 0 for trial in usual) <= len(set(compared)), "who waits has not run them"
+    assert sum(trial["referencesSeconds"] > 0 for trial in usual) <= len(set(compared)), "a worker that waits has not run them"
 
 
 @pytest.mark.live

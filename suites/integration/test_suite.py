@@ -71,10 +71,10 @@ def test_what_there_is_no_time_for_is_reported(suite: Run) -> None:
 
     assert done.code == 10, done.output
     assert (done.report["trials"], noted(done), done.report["unlearnt"]) == ([], [], True)
-    told = (
+    words = (
         "nothing failed, but too little was tried: the time was over while it was watched without faults; most would be reached by "
     )
-    assert done.last.startswith(f"staleproof: {told}--staleproof-minutes 2;")
+    assert done.last.startswith(f"staleproof: {words}--staleproof-minutes 2;")
     assert done.conformance["submittable"] is False
 
 
@@ -108,11 +108,11 @@ def test_an_honest_controller_whose_kind_gives_many_faults_no_occasion_exits_wit
 
 @pytest.mark.live
 def test_a_correct_controller_passes(suite: Run) -> None:
-    """Among the controllers of a real cluster, as if nobody had said anything of them."""
+    """Among the controllers of a real cluster, as if none had been named."""
     done = suite(f"--controller-cmd={fixture_controller('deterministic')}", *WIDGETS, *QUICK, "--staleproof-companions=auto")
     assert done.code == 0, done.output
-    told = "companions for Widget/sample: garbage-collector, kwok, namespace, scheduler: ready in"
-    assert told in " ".join(done.output.split())
+    line = "companions for Widget/sample: garbage-collector, kwok, namespace, scheduler: ready in"
+    assert line in " ".join(done.output.split())
     unknown = {slug for slug, result in done.results.items() if result != "passed"}
     assert unknown == NO_OCCASION, done.output
     core = done.conformance["profiles"][0]["core"]

@@ -61,7 +61,7 @@ def test_a_naive_controller_in_go_is_caught(engine: DockerClient, suite: Run, go
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def in_cluster(engine: DockerClient, go: Path) -> str:
-    """A manager that asks `rest.InClusterConfig` alone, which is nobody, in an image whose /var/run is a link, as in most."""
+    """A manager that asks `rest.InClusterConfig` alone, and runs as `nobody`, in an image whose /var/run is a link, as in most."""
     program = await ensure_go_program(GoProgram("go-widget", MANIFESTS.parent / "go-widget"), Silent())
     root = io.BytesIO()
     with tarfile.open(fileobj=root, mode="w") as tar:
@@ -147,7 +147,7 @@ def test_the_webhooks_of_a_container_are_called_across_its_bridge(suite: Run, in
     assert not done.report.get("refused"), done.report["refused"]
 
 
-def test_an_image_that_looks_for_its_api_server_elsewhere_is_told_so(engine: DockerClient, programs: Path, suite: Run) -> None:
+def test_an_image_that_looks_for_its_api_server_elsewhere_is_reported(engine: DockerClient, programs: Path, suite: Run) -> None:
     """A program that does not even try: etcd."""
     make_control_plane_image(engine, KUBERNETES_VERSION)
     done = suite(
@@ -161,20 +161,20 @@ def test_an_image_that_looks_for_its_api_server_elsewhere_is_told_so(engine: Doc
         env=ENVIRONMENT,
     )
     assert done.code == 11, done.output
-    told = " ".join(done.output.split())
-    assert "opened no watch within 3 s. It has asked for nothing through the proxy: no traffic was seen." in told
-    assert "KUBERNETES_SERVICE_HOST" in told
-    assert "Does a firewall of this machine drop what comes from containers?" in told
+    text = " ".join(done.output.split())
+    assert "opened no watch within 3 s. It has asked for nothing through the proxy: no traffic was seen." in text
+    assert "KUBERNETES_SERVICE_HOST" in text
+    assert "Does a firewall of this machine drop what comes from containers?" in text
 
 
 @pytest.mark.parametrize(
-    ("network", "told"),
+    ("network", "message"),
     [
         ("no-such-network", "the engine has no network 'no-such-network'"),
         ("none", "expected host, or a network of the kind bridge; 'none' is one of the kind 'null'"),
     ],
 )
-def test_a_network_that_leads_nowhere_is_refused(network: str, told: str, engine: DockerClient, suite: Run) -> None:
+def test_a_network_that_leads_nowhere_is_refused(network: str, message: str, engine: DockerClient, suite: Run) -> None:
     done = suite("--controller-image=any", f"--controller-network={network}", *WIDGETS, "-k", "hide-creates", env=ENVIRONMENT)
     assert done.code == 4, done.output
-    assert told in " ".join(done.output.split())
+    assert message in " ".join(done.output.split())

@@ -1,4 +1,4 @@
-"""A search among many moves: the switch that owns live data is found by generic options, and who is careful is not accused."""
+"""A search among many moves: generic options find the switch that owns live data, and accuse no careful controller."""
 
 import shutil
 from pathlib import Path
@@ -29,13 +29,13 @@ def test_what_a_switch_owns_is_lost_by_an_old_view(suite: Run, samples: str) -> 
     assert "destroyed" in done.output
     found = [trial for trial in done.report["trials"] if trial["crash"]]
     assert found
-    assert all(trial["again"] == "suspect" and trial["title"].endswith("alone") for trial in found), "a sweep accuses nobody"
+    assert all(trial["again"] == "suspect" and trial["title"].endswith("alone") for trial in found), "a sweep accuses no controller"
     slugs = {each["requirement"] for trial in found for each in trial["verdicts"] if each["result"] == "failed"}
     assert "no-time-travel" in slugs
 
 
 @pytest.mark.live
-def test_who_looks_again_is_not_accused(suite: Run, samples: str) -> None:
+def test_a_controller_that_looks_again_is_not_accused(suite: Run, samples: str) -> None:
     done = suite(f"--controller-cmd={fixture_controller('switched')} reassured", samples, *GIVEN)
     assert done.code == 0, done.output
     assert {trial["scenario"] for trial in done.report["trials"]} == {"sweep"}

@@ -131,7 +131,7 @@ class ControllerStage(Stage):
 
     @asynccontextmanager
     async def running(self, *argv: str) -> AsyncIterator[Process]:
-        """A controller; it must exit with 0 when it is told to stop."""
+        """A controller; it must exit with 0 when it is stopped."""
         command = Command(name="controller", argv=argv, log=self.log, env=self.env, cwd=ROOT)
         process = await Process.start(command)
         try:

@@ -1,4 +1,4 @@
-"""`ci/languages`: builds the Widget controllers in other languages. What lacks a tool is told and left out."""
+"""`ci/languages`: builds the Widget controllers in other languages. What lacks a tool is named and left out."""
 
 import asyncio
 import sys

@@ -36,11 +36,11 @@ def pins(text: str) -> list[Pin]:
 
 def _pin(line: str) -> Pin:
     words, *digests = re.split(r"\s+--hash=", line)
-    asked = Requirement(words)
-    exact = re.fullmatch(r"==([^,*]+)", str(asked.specifier))
+    requirement = Requirement(words)
+    exact = re.fullmatch(r"==([^,*]+)", str(requirement.specifier))
     if exact is None:
         raise ValueError(f"{line!r} names no exact version")
-    return Pin(canonicalize_name(asked.name), exact[1], asked.marker, len(digests))
+    return Pin(canonicalize_name(requirement.name), exact[1], requirement.marker, len(digests))
 
 
 def on_linux(python: str) -> dict[str, str]:

@@ -66,5 +66,5 @@ def _quick(controllers: Sequence[Known]) -> list[Known]:
 @functools.cache
 def _commit() -> str:
     """What is checked out; empty where there is no repository."""
-    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

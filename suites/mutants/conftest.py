@@ -25,7 +25,7 @@ from .rows import FOUND, KEPT, NOT_ACCUSED, Guilty, Honest, in_short
 START_SECONDS = 120.0  # a JVM or Node begins slowly beside other suites
 PATIENCE_SECONDS = 5.0  # shorter than any trial waits, as what is stuck is known here
 TABLE = ("controller", "its requirement", "caught by the plan", "found as well")
-CLEAN = ("honest controller", "plans", "findings", "inconclusive", "told, not scored", "median s a trial", "s in all", "exit")
+CLEAN = ("honest controller", "plans", "findings", "inconclusive", "reported, not scored", "median s a trial", "s in all", "exit")
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
@@ -34,13 +34,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:  # noqa: ANN401  
     everything once; those with companions, which are dear, go to one worker."""
     scheduler = yield
     if config.getoption("dist") == "loadfile":
-        together = scheduler._split_scope
-        scheduler._split_scope = lambda nodeid: _apart(nodeid) or together(nodeid)
+        split_scope = scheduler._split_scope
+        scheduler._split_scope = lambda nodeid: _apart(nodeid) or split_scope(nodeid)
     return scheduler
 
 
 def _apart(nodeid: str) -> str:
-    """What a test of this folder shares with others; empty for tests of other folders."""
+    """What a test of this folder shares with other tests; empty for tests of other folders."""
     if not nodeid.startswith(f"suites/{Path(__file__).parent.name}/"):
         return ""
     known = next((each for each in (*GUILTY, *HONEST) if nodeid.endswith(f"[{each.name}]")), None)

@@ -109,7 +109,7 @@ _KCM = (
 class Known:
     """A controller, its arguments, a sample of its primary, and the requirement that has to catch it; empty: it is honest.
 
-    `counts`: who counts the creates that are to come waits for one that never does: five minutes, and then until something happens.
+    `counts`: it counts the creates that are to come, and waits for one that never does: five minutes, then until something happens.
     So an honest one fails all the same, and truly, where what it created vanishes unseen: docs/kube-controller-manager.md.
     `retries_by_name`: when it meets a conflict as it writes a status, it gets the object by its name and writes the same again. If
     the object was made anew, that is another incarnation, of which it was never shown that generation (same page).
@@ -143,8 +143,8 @@ class Known:
     def primary(self) -> tuple[Manifest, tuple[Manifest, ...]]:
         """The sample of its primary, with what that needs."""
         found = sort_out(read([MANIFESTS / self.sample], "sample"), (), read_crds(CRDS), ())
-        primary, *others = found.primaries
-        return primary, needed(primary, found.before, others)
+        primary, *rest = found.primaries
+        return primary, needed(primary, found.before, rest)
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -274,7 +274,7 @@ def _sequential(name: str, style: str, caught_by: str = "") -> Known:
 
 
 def _stored(name: str, caught_by: str = "") -> Known:
-    """One that has another controller make claims, which nobody owns."""
+    """One that has another controller make claims, which have no owner."""
     return Known(
         f"{name}_stored_widget",
         (f"{_PACKAGE}.stored_widget", name, _METRICS_PORT),

@@ -36,7 +36,7 @@ class Guilty(msgspec.Struct, frozen=True, kw_only=True, tag="guilty"):
         seconds: what these trials took, with observing the controller and their fault-free runs.
         found: the title of the smallest plan; empty: nothing was found that came back.
         violates: which requirements are violated in that plan.
-        steps, faults: of that plan; those as it was drawn if nobody could make it smaller.
+        steps, faults: of that plan; those as it was drawn if no smaller plan was found.
         reproduced: how often the finding came back, and in how many runs of the smallest plan.
         others: which requirements failed in a trial, each with the number of its first trial.
         flaky: findings that did not come back.
@@ -63,10 +63,10 @@ class Guilty(msgspec.Struct, frozen=True, kw_only=True, tag="guilty"):
         failed = sorted(self.others.items(), key=lambda each: each[1])
         also = [f"{slug} {number}" for slug, number in failed if slug not in self.violates]
         lost = {"did not come back": self.flaky, "could not run": self.refused}
-        told = ", ".join([*also, *(f"{len(plans)} {what}" for what, plans in lost.items() if plans)])
+        notes = ", ".join([*also, *(f"{len(plans)} {what}" for what, plans in lost.items() if plans)])
         sizes = f"{self.shrink_seconds:.0f}", str(self.steps), str(self.faults), "/".join(map(str, self.reproduced))
         found = (self.found, ", ".join(self.violates), *sizes) if self.found else ("NOT FOUND", "", "", "", "", "")
-        return (self.name, self.requirement, str(self.trials), f"{self.seconds:.0f}", *found, told)
+        return (self.name, self.requirement, str(self.trials), f"{self.seconds:.0f}", *found, notes)
 
 
 class Honest(msgspec.Struct, frozen=True, kw_only=True, tag="honest"):
@@ -92,8 +92,8 @@ class Honest(msgspec.Struct, frozen=True, kw_only=True, tag="honest"):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        told = [f"{len(each)}: {' | '.join(each)}" if each else "none" for each in (self.inconclusive, self.truly, self.refused)]
-        return (self.name, str(self.plans), str(self.trials), str(len(self.findings)), *told, f"{self.seconds:.0f}")
+        reasons = [f"{len(each)}: {' | '.join(each)}" if each else "none" for each in (self.inconclusive, self.truly, self.refused)]
+        return (self.name, str(self.plans), str(self.trials), str(len(self.findings)), *reasons, f"{self.seconds:.0f}")
 
 
 Row = Guilty | Honest

@@ -1,4 +1,4 @@
-"""Drawn plans, and no canonical ones: do they find what is planted, and do they accuse nobody? Run by `ci/drawn`.
+"""Drawn plans, and no canonical ones: do they find what is planted, and accuse no honest controller? Run by `ci/drawn`.
 
 Each controller has plans of its own, from the seed of the run (`--hypothesis-seed`) and its name: 200 for a mutant, 40 for an
 honest controller, unless --staleproof-max-examples says how many. The search for a mutant ends with the first finding that comes
@@ -80,7 +80,7 @@ def _tried(session: Session, plan: Plan) -> Result | str:
 
 
 def _searched(session: Session, row: Guilty, plans: Iterable[Plan], shrink_seconds: float) -> Guilty:
-    """The row, as soon as a finding came back; one that is told only counts if the mutant is about it."""
+    """The row, as soon as a finding came back; one that is not scored counts only if the mutant is about it."""
     began = time.monotonic()
     for number, plan in enumerate(plans, 1):
         result = _tried(session, plan)
@@ -88,9 +88,9 @@ def _searched(session: Session, row: Guilty, plans: Iterable[Plan], shrink_secon
         if isinstance(result, str):
             row = msgspec.structs.replace(row, refused=(*row.refused, result))
             continue
-        others = {slug: number for slug in _failed(result)}
-        row = msgspec.structs.replace(row, others=others | row.others)
-        if result.failures or row.requirement in others:
+        failed = {slug: number for slug in _failed(result)}
+        row = msgspec.structs.replace(row, others=failed | row.others)
+        if result.failures or row.requirement in failed:
             row = _shrunk(session, row, result, shrink_seconds)
         if row.found:
             break

@@ -30,25 +30,25 @@ ROUNDS_OF_RACES = 3
 @pytest.mark.parametrize("mutant", [pytest.param(each, marks=each.marks, id=each.name) for each in (*GUILTY, *GUILTY_ABROAD)])
 def test_is_caught(mutant: Known, put_under_test: Callable[[Known], Session], request: pytest.FixtureRequest) -> None:
     session = put_under_test(mutant)
-    others: set[str] = set()
+    also: set[str] = set()
     missed: list[str] = []
-    caught = next((result for result in _results(session, mutant, others, missed) if _found(result, mutant.caught_by)), None)
+    caught = next((result for result in _results(session, mutant, also, missed) if _found(result, mutant.caught_by)), None)
     if caught is not None and GOLDEN:
         _keep(caught, Path(GOLDEN) / mutant.kept_as)
     title = caught.plan.title if caught is not None else "NOT CAUGHT"
-    request.node.user_properties.append(("mutant", (mutant.name, mutant.caught_by, title, ", ".join(sorted(others)))))
-    told = "\n".join((f"no plan caught {mutant.name} by {mutant.caught_by}; found: {sorted(others) or 'nothing'}", *missed))
-    assert caught is not None, told
+    request.node.user_properties.append(("mutant", (mutant.name, mutant.caught_by, title, ", ".join(sorted(also)))))
+    why = "\n".join((f"no plan caught {mutant.name} by {mutant.caught_by}; found: {sorted(also) or 'nothing'}", *missed))
+    assert caught is not None, why
 
 
-def _results(session: Session, mutant: Known, others: set[str], missed: list[str]) -> Iterator[Result]:
-    """The mutant's trials, run as they are asked for; `others` gathers the other requirements that failed, `missed` what the plans
+def _results(session: Session, mutant: Known, also: set[str], missed: list[str]) -> Iterator[Result]:
+    """The mutant's trials, run as they are asked for; `also` gathers the other requirements that failed, `missed` what the plans
     that aim at its own said of that."""
     for plan in _plans(session, mutant):
         result = session.trial(plan)
         if mutant.caught_by in plan.aims:
             missed.append(f"{plan.title}: {result.of(mutant.caught_by).outcome.name} {result.of(mutant.caught_by).why}")
-        others |= {verdict.requirement for verdict in result.verdicts if verdict.outcome is Outcome.FAIL} - {mutant.caught_by}
+        also |= {verdict.requirement for verdict in result.verdicts if verdict.outcome is Outcome.FAIL} - {mutant.caught_by}
         yield result
 
 

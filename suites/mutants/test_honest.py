@@ -47,7 +47,7 @@ def test_is_not_accused(honest: Known, put_under_test: Callable[[Known], Session
 
 
 @pytest.mark.slow
-def test_what_no_api_server_does_accuses_nobody(put_under_test: Callable[[Known], Session]) -> None:
+def test_what_no_api_server_does_accuses_no_controller(put_under_test: Callable[[Known], Session]) -> None:
     """The documents allow HTTP 410 as the answer to a watch: a client that tries the same version again never comes out of it,
     and is waited for as long as any may need."""
     honest = next(each for each in HONEST if each.name == "retries_gone")
@@ -62,9 +62,9 @@ def test_what_no_api_server_does_accuses_nobody(put_under_test: Callable[[Known]
 
 def _exit(session: Session, results: Sequence[Result]) -> str:
     """With which code a run of nothing but these plans would end, and why."""
-    told = tuple(trial_report(each, session.run.folder) for each in results if not each.interrupted)
+    trials = tuple(trial_report(each, session.run.folder) for each in results if not each.interrupted)
     wanted = PROFILES[PROFILE or "smoke"].wanted
-    report = Report(run_id="", date="", reproduce="", trials=told, wanted=wanted)
+    report = Report(run_id="", date="", reproduce="", trials=trials, wanted=wanted)
     is_green = worst(overall(report).items()) is Outcome.PASS and not lacking(report)
     return "0" if is_green else f"10: {sentence(report)}"
 
@@ -79,7 +79,7 @@ def _row(honest: Known, results: Sequence[Result], unknown: Sequence[str]) -> tu
     found = Counter(v.requirement for result in results for v in result.verdicts if v.outcome is Outcome.FAIL)
     failures = {verdict.requirement for result in results for verdict in result.failures}
     scored = ", ".join(f"{slug} {n}" for slug, n in sorted(found.items()) if slug in failures) or "none"
-    told = ", ".join(f"{slug} {n}" for slug, n in sorted(found.items()) if slug not in failures) or "-"
+    unscored = ", ".join(f"{slug} {n}" for slug, n in sorted(found.items()) if slug not in failures) or "-"
     seconds = sorted(result.seconds for result in results)
     reasons = f"{len(unknown)}: {' | '.join(unknown)}" if unknown else "none"
-    return (honest.name, str(len(results)), scored, reasons, told, f"{seconds[len(seconds) // 2]:.1f}", f"{sum(seconds):.0f}")
+    return (honest.name, str(len(results)), scored, reasons, unscored, f"{seconds[len(seconds) // 2]:.1f}", f"{sum(seconds):.0f}")

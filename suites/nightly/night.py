@@ -77,7 +77,7 @@ class Night:
 
 
 def _send(group: int, number: int) -> bool:
-    """Whether there was anybody in this group of processes."""
+    """Whether there was any process in this group."""
     with suppress(ProcessLookupError):
         os.killpg(group, number)
         return True

@@ -1,6 +1,6 @@
 """`ci/operators [NAME…] [OPTION…]`: builds public operators, runs the suite against each, and prints what came of it.
 
-What begins with a dash goes to pytest. An operator that cannot be built is told, and the others are run.
+What begins with a dash goes to pytest. An operator that cannot be built is reported, and the others are run.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """`python -m suites.operators.conformance RUN… --into FOLDER`: the ConformanceReports of public operators, as they are published.
 
 A report names the operator as its row does, the command of ours that runs it again, and no path of the machine that ran it. What an
-older run does not say of itself stays unsaid; who publishes it may say which staleproof it was (`--version`).
+older run does not say of itself stays unsaid; its publisher may say which staleproof it was (`--version`).
 """
 
 import re
@@ -25,7 +25,7 @@ _DIGEST = re.compile(r"suiteDigest: (sha256:[0-9a-f]{64})")
 _PATH = re.compile(r"(?<![\w.{}:/])/(?:root|home|tmp|Users)/\S+")
 
 
-def told(report: Report, operator: Operator, *, suite_digest: str = "", version: str = "") -> Report:
+def published(report: Report, operator: Operator, *, suite_digest: str = "", version: str = "") -> Report:
     """The report as it is published. UsageError when a path of this machine would be left in it."""
     folder = re.compile(rf"[^\s='\"]*/operators/{re.escape(operator.name)}/[0-9a-f]{{16}}/")
     organization, project, url, number = implementation_of(operator)
@@ -57,7 +57,7 @@ def main(runs: tuple[Path, ...], into: Path, version: str) -> None:
         if operator is None:
             raise UsageError(f"{folder}: {name} is no operator of suites/operators/table.py")
         before = _DIGEST.search((folder / "conformance.yaml").read_text())
-        text = to_yaml(told(read_report(folder), operator, suite_digest=before[1] if before else "", version=version))
+        text = to_yaml(published(read_report(folder), operator, suite_digest=before[1] if before else "", version=version))
         decode(text.encode())
         path = into / f"{name}-{operator.origin.version}.yaml"
         write_whole(path, text.encode())

@@ -123,8 +123,8 @@ def java(release: int) -> str:
         if number >= release:
             return each
         found.append(f"{each} is {number or 'of an unknown release'}")
-    told = "; ".join(found) or "none was found"
-    raise SetupError(f"Java {release} or newer is needed: {told}. Install it, or name it in JAVA_HOME, and try again.")
+    reasons = "; ".join(found) or "none was found"
+    raise SetupError(f"Java {release} or newer is needed: {reasons}. Install it, or name it in JAVA_HOME, and try again.")
 
 
 def _javas() -> Iterator[str]:
@@ -187,6 +187,6 @@ def run(argv: Sequence[str], folder: Path, env: Mapping[str, str] | None = None,
     if done.returncode != 0:
         last = "\n".join(f"  | {line}" for line in (done.stdout + done.stderr).splitlines()[-_LINES:])
         advice = "" if title else "; a first build needs the network"
-        told = f"{title or ' '.join((Path(argv[0]).name, *argv[1:3]))} failed with exit code {done.returncode}{advice}"
-        raise SetupError(f"{told}. It said:\n{last}")
+        failure = f"{title or ' '.join((Path(argv[0]).name, *argv[1:3]))} failed with exit code {done.returncode}{advice}"
+        raise SetupError(f"{failure}. It said:\n{last}")
     return done.stdout

@@ -1,6 +1,6 @@
 """One run of the conformance suite against a public operator, as its author would start it, and the row that comes of it.
 
-It decides how a row of the table becomes a command line, and what is told of a run; pytest and the operator run in processes of
+It decides how a row of the table becomes a command line, and what is reported of a run; pytest and the operator run in processes of
 their own, with nothing of ours between them but the command line.
 """
 
@@ -31,7 +31,7 @@ _WORDS = {
     Outcome.INCONCLUSIVE: "inconclusive",
     Outcome.NOT_EXERCISED: "not exercised",
 }
-_TOLD = "failed (not scored)"
+_UNSCORED = "failed (not scored)"
 HEADINGS = ("operator", "library", "first result", "all", "trials", "seconds a trial", "requirements", "findings", "exit code")
 
 
@@ -112,23 +112,23 @@ def _environment() -> dict[str, str]:
 
 
 def row(ran: Ran) -> list[str]:
-    told = [
+    begin = [
         f"{ran.operator.name} {ran.operator.origin.version}",
         ran.operator.library,
         _minutes(ran.first_minutes),
         _minutes(ran.minutes),
     ]
     if ran.report is None:
-        return [*told, "0", "", "", "", str(ran.exit_code)]
+        return [*begin, "0", "", "", "", str(ran.exit_code)]
     seconds = [trial.seconds for trial in ran.report.trials]
     counts = Counter(_in_words(slug, outcome) for slug, outcome in overall(ran.report).items())
-    verdicts = ", ".join(f"{counts[word]} {word}" for word in (*_WORDS.values(), _TOLD) if counts[word])
+    verdicts = ", ".join(f"{counts[word]} {word}" for word in (*_WORDS.values(), _UNSCORED) if counts[word])
     found = "; ".join(f"{', '.join(each.requirements)} ({len(each.trials)} trials)" for each in ran.report.findings) or "none"
-    return [*told, str(len(seconds)), f"{median(seconds):.1f}" if seconds else "", verdicts, found, str(ran.exit_code)]
+    return [*begin, str(len(seconds)), f"{median(seconds):.1f}" if seconds else "", verdicts, found, str(ran.exit_code)]
 
 
 def _in_words(slug: str, outcome: Outcome) -> str:
-    return _TOLD if outcome is Outcome.FAIL and not is_scored(slug) else _WORDS[outcome]
+    return _UNSCORED if outcome is Outcome.FAIL and not is_scored(slug) else _WORDS[outcome]
 
 
 def _minutes(minutes: float | None) -> str:
@@ -138,9 +138,9 @@ def _minutes(minutes: float | None) -> str:
 def page(every: Sequence[Ran]) -> str:
     """The table in Markdown, and the options that each operator needs."""
     lines = [HEADINGS, ["---"] * len(HEADINGS), *map(row, every)]
-    told = "".join(f"| {' | '.join(' '.join(cell.split()).replace('|', '/') for cell in line)} |\n" for line in lines)
+    text = "".join(f"| {' | '.join(' '.join(cell.split()).replace('|', '/') for cell in line)} |\n" for line in lines)
     for ran in every:
         said = [f"--controller-cmd={shlex.join(['PROGRAM', *ran.operator.arguments])}", *ran.operator.options]
-        told += f"\n{ran.operator.name} needs {len(said)} options:\n\n"
-        told += "".join(f"    {shlex.quote(each) if ' ' in each else each}\n" for each in said)
-    return told
+        text += f"\n{ran.operator.name} needs {len(said)} options:\n\n"
+        text += "".join(f"    {shlex.quote(each) if ' ' in each else each}\n" for each in said)
+    return text

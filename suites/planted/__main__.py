@@ -63,12 +63,12 @@ def tried(copy: Copy, slip: Slip) -> Row:
     began = time.monotonic()
     try:
         with copy.planted(slip.file, slip.old, slip.new):
-            told = copy.test(slip.tests)
+            outcome = copy.test(slip.tests)
     except SetupError as err:
         _say(f"{slip.name}: {err}")
         return Row(slip, "", time.monotonic() - began)
-    _say(f"{slip.name}: {told.failed or NOT_FOUND} ({told.seconds:.0f} s)")
-    return Row(slip, told.failed, told.seconds)
+    _say(f"{slip.name}: {outcome.failed or NOT_FOUND} ({outcome.seconds:.0f} s)")
+    return Row(slip, outcome.failed, outcome.seconds)
 
 
 @click.command(help=f"Plants these errors; all, if none is named: {', '.join(slip.name for slip in SLIPS)}.")

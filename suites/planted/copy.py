@@ -131,14 +131,14 @@ def copied(root: Path, folder: Path) -> Iterator[Copy]:
     folder = folder.resolve() / "tree"
     shutil.copytree(root, folder, symlinks=True, ignore=_LEFT_OUT)
     places: dict[str, str] = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["package-dir"]
-    whole = folder / places["staleproof"]
+    main = folder / places["staleproof"]
     for package, place in places.items():
         if package != "staleproof":
-            (whole / package.removeprefix("staleproof.")).symlink_to(folder / place, target_is_directory=True)
+            (main / package.removeprefix("staleproof.")).symlink_to(folder / place, target_is_directory=True)
     venv.EnvBuilder(symlinks=True).create(folder / ".venv")
     libraries = dict.fromkeys(sysconfig.get_path(kind) for kind in ("purelib", "platlib"))
     own = sysconfig.get_path("purelib", vars={"base": str(folder / ".venv")})
-    (Path(own) / "copy.pth").write_text("\n".join([str(whole.parent), *libraries]) + "\n")
+    (Path(own) / "copy.pth").write_text("\n".join([str(main.parent), *libraries]) + "\n")
     made = Copy(folder)
     try:
         made.check(list(places))

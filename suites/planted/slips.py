@@ -34,7 +34,7 @@ def unit(*tests: str) -> tuple[str, ...]:
 
 
 def live(test: str) -> tuple[str, ...]:
-    """One of suites/integration, as `truth::who_made_each_change_is_told`."""
+    """One of suites/integration, as `truth::who_made_each_change_is_reported`."""
     return (_id("integration", test),)
 
 

@@ -95,8 +95,8 @@ def _one(number: int, maker: "_Maker") -> Case:
 def _cases(draw: st.DrawFn, maker: "_Maker") -> Case:
     steps = draw(_workloads())
     count = len(steps)
-    others = draw(st.lists(st.sampled_from(_MAKERS).flatmap(lambda m: _faults(m, count)), max_size=_MOST_FAULTS - 1))
-    faults = draw(st.permutations([draw(_faults(maker, count)), *others]))
+    more = draw(st.lists(st.sampled_from(_MAKERS).flatmap(lambda m: _faults(m, count)), max_size=_MOST_FAULTS - 1))
+    faults = draw(st.permutations([draw(_faults(maker, count)), *more]))
     clients = st.builds(Client, kind=st.sampled_from(KINDS), page=st.sampled_from([None, 2]), seconds=st.sampled_from([None, 1]))
     starts = draw(st.integers(0, 2))
     hidden = {fault.window.from_step for fault in faults if isinstance(fault, HideOwnWrite)}

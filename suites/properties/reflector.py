@@ -1,6 +1,6 @@
 """A client that keeps a copy of a collection as the reflectors in the wild do: list and watch, resume, relist on 410, back off.
 
-It believes what it is told and checks nothing: the tests compare its copy. Divergence from client-go: before it tries again, it
+It believes what it is sent and checks nothing: the tests compare its copy. Divergence from client-go: before it tries again, it
 waits a few hundredths of a second, not seconds, and always as long.
 """
 

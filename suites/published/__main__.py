@@ -107,56 +107,56 @@ def _full(name: str, rows: Sequence[Row]) -> str:
 def main(words: Sequence[str]) -> int:
     console = Console(stderr=True)
     try:
-        asked = wanted(words)
+        given = wanted(words)
     except UsageError as err:
-        return _told(console, err)
-    if "--kept" in asked.flags:
+        return _report(console, err)
+    if "--kept" in given.flags:
         sys.stdout.write(page(bugs(), kept()))
         return 0
-    tries = _Tries(asked, console)
+    tries = _Tries(given, console)
     rows = list(tries.run())
-    if "--write" in asked.flags:
+    if "--write" in given.flags:
         FILE.write_text(text(merged(kept(), rows)))
-    if "--build" not in asked.flags:
+    if "--build" not in given.flags:
         sys.stdout.write(page(bugs(), merged(kept(), rows)))
     return tries.exit_code
 
 
-def _told(console: Console, err: SetupError | UsageError, about: str = "") -> int:
+def _report(console: Console, err: SetupError | UsageError, about: str = "") -> int:
     console.print(f"{about}{err}", markup=False, highlight=False, soft_wrap=True)
     return err.exit_code
 
 
 class _Tries:
-    """Builds and runs; what cannot be built or run is told, and the others are run."""
+    """Builds and runs; what cannot be built or run is reported, and the others are run."""
 
-    def __init__(self, asked: Wanted, console: Console) -> None:
-        self._asked = asked
+    def __init__(self, given: Wanted, console: Console) -> None:
+        self._given = given
         self._console = console
         self.exit_code = 0
 
     def run(self) -> Iterator[Tried]:
-        for row in self._asked.rows:
-            for which, operator in _operators(row, self._asked.sides):
+        for row in self._given.rows:
+            for which, operator in _operators(row, self._given.sides):
                 try:
                     built = asyncio.run(ensure_operator(operator, progress_on(sys.stderr)))
                 except SetupError as err:
-                    self.exit_code = _told(self._console, err, f"{row.name} {operator.origin.version}: ")
+                    self.exit_code = _report(self._console, err, f"{row.name} {operator.origin.version}: ")
                     continue
-                if "--build" not in self._asked.flags:
+                if "--build" not in self._given.flags:
                     yield from self._one(row, which, operator, built)
 
     def _one(self, row: Row, which: Which, operator: Operator, built: Built) -> Iterator[Tried]:
         self._console.rule(f"{row.name} {operator.origin.version}")
         folder = FOLDER.resolve() / row.name.replace("/", "-").replace("#", "-") / which
-        options = [f"--staleproof-minutes={BUDGET}", *self._asked.options]
+        options = [f"--staleproof-minutes={BUDGET}", *self._given.options]
         ran = run(operator, built, folder, options, through=alone())
         if ran.report is None or not ran.report.trials:
             self.exit_code = SetupError.exit_code
-            told = f"{row.name} {operator.origin.version} ran no trial (exit code {ran.exit_code}), so it counts as untried"
-            self._console.print(told, markup=False, highlight=False, soft_wrap=True)
+            message = f"{row.name} {operator.origin.version} ran no trial (exit code {ran.exit_code}), so it counts as untried"
+            self._console.print(message, markup=False, highlight=False, soft_wrap=True)
             return
-        yield tried(row, which, ran, self._asked.profile)
+        yield tried(row, which, ran, self._given.profile)
 
 
 def _operators(row: Row, sides: Sequence[Which]) -> Iterator[tuple[Which, Operator]]:

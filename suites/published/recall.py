@@ -38,8 +38,8 @@ class Outcomes:
 def page(bugs: Sequence[Bug], rows: Sequence[Tried]) -> str:
     """Both tables in Markdown: of the bugs that were tried, and of recall."""
     outcomes = Outcomes(rows)
-    told = [_row(bug, outcomes) for bug in bugs if outcomes.word(bug) != "untried"]
-    return _table(BUGS, told) + "\n" + _table(RECALL, _recall(bugs, outcomes))
+    lines = [_row(bug, outcomes) for bug in bugs if outcomes.word(bug) != "untried"]
+    return _table(BUGS, lines) + "\n" + _table(RECALL, _recall(bugs, outcomes))
 
 
 def _row(bug: Bug, outcomes: Outcomes) -> list[str]:

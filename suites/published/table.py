@@ -39,7 +39,7 @@ class Bug(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def half_of(project: str, number: int) -> Half:
-    """The half that a row belongs to; nobody chooses it."""
+    """The half that a row belongs to; it is not chosen."""
     return "b" if int(hashlib.sha256(f"{project}#{number}".encode()).hexdigest()[0], 16) % 2 else "a"
 
 

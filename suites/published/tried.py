@@ -1,4 +1,4 @@
-"""What became of tries (`tried.yaml`): one row a version that was run, kept so that recall can be told without running them all.
+"""What became of tries (`tried.yaml`): one row a version that was run, kept so that recall is known without running them all.
 
 A row is written by `ci/published --write`. Why a bug was missed, or is not told apart from what the mended version does, is for a
 person to say, in one line; that stays as long as the same comes of the same version.
@@ -67,8 +67,8 @@ def merged(old: Sequence[Tried], new: Sequence[Tried]) -> list[Tried]:
 
 def text(rows: Sequence[Tried]) -> str:
     """The file that holds these rows."""
-    told = [msgspec.to_builtins(each) for each in rows]
-    return HEAD + "\n" + "\n".join(yaml.safe_dump([each], sort_keys=False, allow_unicode=True, width=130) for each in told)
+    entries = [msgspec.to_builtins(each) for each in rows]
+    return HEAD + "\n" + "\n".join(yaml.safe_dump([each], sort_keys=False, allow_unicode=True, width=130) for each in entries)
 
 
 def showing(found: Sequence[Shown]) -> Showing | None:

@@ -54,10 +54,10 @@ def moments(recording: Recording) -> list[float]:
     found, before = list[float](), ""
     for at, _ in recording.written:
         last = AnsiDecoder().decode_line((lines_at(recording, at) or [""])[-1]).plain
-        told = _CLOCK.sub("", last).strip()
-        if told and told != before:
+        line = _CLOCK.sub("", last).strip()
+        if line and line != before:
             found.append(at)
-        before = told or before
+        before = line or before
     end = recording.written[-1][0]
     step = max(1, -(-len(found) // (MOST_MOMENTS - 1)))
     return [*(each for each in found[::step] if each < end), end]
@@ -104,11 +104,11 @@ def _drawn(lines: Sequence[str], rows: int, columns: int, title: str, name: str)
 
 def _played(seconds: Sequence[float]) -> Iterator[str]:
     """Each moment is seen for so long, one after the other; the last one stays, and is the only one where nothing moves."""
-    whole, began = sum(seconds) + _LAST_SECONDS, 0.0
+    total, began = sum(seconds) + _LAST_SECONDS, 0.0
     yield ", ".join(f".f{number}" for number in range(len(seconds))) + " { visibility: hidden }" if seconds else ""
     yield "@media (prefers-reduced-motion: no-preference) {"
     for number, lasts in enumerate([*seconds, _LAST_SECONDS]):
-        first, last = 100 * began / whole, 100 * (began + lasts) / whole
+        first, last = 100 * began / total, 100 * (began + lasts) / total
         is_last = number == len(seconds)
         after = "" if is_last else f"{last:.2f}% {{ visibility: hidden }} "
         end = "visible" if is_last else "hidden"
@@ -116,6 +116,6 @@ def _played(seconds: Sequence[float]) -> Iterator[str]:
             f"@keyframes k{number} {{ 0% {{ visibility: {'visible' if number == 0 and not is_last else 'hidden'} }} "
             f"{first:.2f}% {{ visibility: visible }} {after}100% {{ visibility: {end} }} }}"
         )
-        yield f".f{number} {{ animation: k{number} {whole:.1f}s step-end 1 forwards }}"
+        yield f".f{number} {{ animation: k{number} {total:.1f}s step-end 1 forwards }}"
         began += lasts
     yield "}"

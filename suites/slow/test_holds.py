@@ -97,5 +97,5 @@ def _plan(sample: Manifest) -> Plan:
 
 def _subject(kind: str, gate: str) -> Subject:
     folder = asyncio.run(ensure_built(COMPANIONS))
-    asked = (f"--controllers={kind}-controller", f"--feature-gates=StaleControllerConsistency{GATES[kind]}={gate}")
-    return Subject(command=(str(folder / "kube-controller-manager"), *FLAGS.split(), *asked))
+    more = (f"--controllers={kind}-controller", f"--feature-gates=StaleControllerConsistency{GATES[kind]}={gate}")
+    return Subject(command=(str(folder / "kube-controller-manager"), *FLAGS.split(), *more))

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from staleproof.errors import UsageError
 from staleproof.report.conformance import conformance
 
-from ...operators.conformance import told
+from ...operators.conformance import published
 from ...operators.model import Operator, implementation_of
 from ...operators.run import named
 from ...operators.table import OPERATORS
@@ -25,7 +25,7 @@ RAN = runs.report(
 
 
 def test_a_report_names_the_operator_and_our_command() -> None:
-    made = conformance(told(RAN, OPERATOR, suite_digest=f"sha256:{'5' * 64}", version="0.1.0+g1"))
+    made = conformance(published(RAN, OPERATOR, suite_digest=f"sha256:{'5' * 64}", version="0.1.0+g1"))
     assert (made.implementation.organization, made.implementation.project) == ("argoproj", "argo-rollouts")
     assert (made.implementation.url, made.implementation.version) == ("https://github.com/argoproj/argo-rollouts", "v1.8.3")
     assert made.environment.notes["controller"] == "operator --x=made/a.yaml"
@@ -35,7 +35,7 @@ def test_a_report_names_the_operator_and_our_command() -> None:
 
 def test_a_path_of_the_machine_is_never_published() -> None:
     with pytest.raises(UsageError, match="/home/me/operator is a path of this machine"):
-        told(replace(RAN, environment={"controller": "/home/me/operator"}), OPERATOR)
+        published(replace(RAN, environment={"controller": "/home/me/operator"}), OPERATOR)
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda each: each.name)

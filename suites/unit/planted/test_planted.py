@@ -14,7 +14,7 @@ from ...planted.copy import Copy
 from ...planted.slips import SLIPS, Slip
 
 LEFT_TO_THE_NIGHT = {
-    "doctor", "interrupts", "once_more", "own_tests", "samples", "shared_work", "suite", "suite_images", "told_early"
+    "doctor", "interrupts", "once_more", "own_tests", "refused_early", "samples", "shared_work", "suite", "suite_images"
 }  # fmt: skip
 
 

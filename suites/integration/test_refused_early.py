@@ -1,4 +1,4 @@
-"""What cannot be judged is told before any plan is run: in words that say what to do, and by whichever worker."""
+"""What cannot be judged is refused before any plan is run: in words that say what to do, and by whichever worker."""
 
 import pytest
 

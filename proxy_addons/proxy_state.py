@@ -157,7 +157,7 @@ class ProxyState:
         self.conditions.recheck()
 
     def _carry_out(self, change: FaultChange) -> None:
-        self.record_all(self.schedule.told(change, self.now()))
+        self.record_all(self.schedule.entries_about(change, self.now()))
         self._change_streams(lambda watch, now: watch.on_change(change, now))
         if isinstance(change, FaultOpens) and change.all_clients and (cut := self._connections.reset_all()):
             self.fired(change.fault, f"{cut} connections were reset")

@@ -164,7 +164,7 @@ class Relay:
         return begins, initial_events(answer)
 
     def _refused(self, watch: Watch, code: int) -> None:
-        self._state.record(Exchange(RequestId(0), watch.request, watch.client, told=(code, "")).refused(self._state.now()))
+        self._state.record(Exchange(RequestId(0), watch.request, watch.client, client_status=(code, "")).refused(self._state.now()))
 
     async def _gated(
         self, watch: Watch, body: Incoming, up_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, events: bytes

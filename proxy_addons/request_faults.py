@@ -48,7 +48,7 @@ class RequestFaults:
             decision, fault = self._state.on_request(exchange)
         if fault is not None:
             await self._carry_out(decision, flow, exchange, fault)
-        if flow.response is None and flow.error is None and exchange.told is None:
+        if flow.response is None and flow.error is None and exchange.client_status is None:
             self._expire(flow, exchange)
 
     async def after(self, flow: http.HTTPFlow, exchange: Exchange) -> None:
@@ -89,7 +89,7 @@ class RequestFaults:
     def _says(self, flow: http.HTTPFlow, exchange: Exchange, fault: FaultRef | None, answer: tuple[int, str]) -> None:
         """A fault has the last word about this request, which was executed if it has been answered."""
         exchange.fault = self._state.schedule.number(fault)
-        exchange.executed, exchange.told = flow.response is not None, answer
+        exchange.executed, exchange.client_status = flow.response is not None, answer
         self._fired(exchange, fault)
 
     def _refused(self, exchange: Exchange) -> None:
@@ -138,7 +138,7 @@ class RequestFaults:
             self._state.refused(fault, f"the API server no longer knows revision {revision}", str(exchange))
         elif number is not None:
             body = single(answer) if exchange.request.verb == "get" else answer
-            exchange.fault, exchange.told = number, (200 if body else 404, "")
+            exchange.fault, exchange.client_status = number, (200 if body else 404, "")
             flow.response = http.Response.make(200, body, _JSON) if body else _response(_NOT_FOUND)
             self._state.schedule.gave_past(exchange.request, revision)
             self._fired(exchange, fault)

@@ -80,7 +80,7 @@ class Traffic:
             exchange, answer = self._open.get(flow.id), flow.response
             if exchange is None or answer is None:
                 return
-            if exchange.told is None:  # else it is a fault that has answered
+            if exchange.client_status is None:  # else it is a fault that has answered
                 await self._faults.after(flow, exchange)
             self._open.pop(flow.id, None)
             retry_after = "retry-after" in answer.headers

@@ -12,7 +12,7 @@ from typing import Self, TextIO
 
 from rich.console import Console
 
-from staleproof.core.times import LOOK_SECONDS, TOLD_SECONDS
+from staleproof.core.times import LOOK_SECONDS, PROGRESS_SECONDS
 from staleproof.progress import LastLine
 from staleproof.report.live import Standing, live_line, log_line
 
@@ -24,7 +24,7 @@ class Display:
         self._standing = standing
         self._console = Console(file=screen)
         is_screen = self._console.is_terminal and not self._console.is_dumb_terminal
-        every = TOLD_SECONDS if environ.get("CI") else None
+        every = PROGRESS_SECONDS if environ.get("CI") else None
         self._shows = LastLine(screen, self._shown) if is_screen else _Log(screen, standing, every=every)
 
     def __enter__(self) -> Self:

@@ -229,8 +229,8 @@ SLIPS = (
     Slip(
         "rejected-write-told-as-executed",
         "proxy_addons/request_faults.py",
-        "exchange.executed, exchange.told = flow.response is not None, told",
-        "exchange.executed, exchange.told = flow.response is None, told",
+        "exchange.executed, exchange.client_status = flow.response is not None, answer",
+        "exchange.executed, exchange.client_status = flow.response is None, answer",
         live("faults_calls::a_rejected_request_is_not_executed"),
     ),
     Slip(

@@ -45,7 +45,7 @@ def test_without_a_terminal_it_is_quiet_but_for_builds() -> None:
 
 
 def test_the_log_of_a_ci_system_has_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(display, "TOLD_SECONDS", 0.0)
+    monkeypatch.setattr(display, "PROGRESS_SECONDS", 0.0)
     log = Log()
     with Display(log, lambda: RUN, {"CI": "true"}):
         assert log.written.wait(10)

@@ -8,7 +8,7 @@ from msgspec import structs
 from staleproof.assess.learn.samples import Samples
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.core.declared import AnyDeclared, declared_problems
-from staleproof.core.operator.companion import ALWAYS, AUTO, CompanionError, companion_names, together
+from staleproof.core.operator.companion import ALWAYS, AUTO, CompanionError, companion_names, union
 from staleproof.core.operator.dependency import CircleError
 from staleproof.core.operator.installation import OPTION, Installation, InstallationError, read_installation
 from staleproof.core.operator.prerequisite import Documents, NoSuchPrimaryError, sort_out
@@ -130,7 +130,7 @@ def options_for(settings: Settings, plans: Sequence[Plan], samples: Samples) -> 
         return options  # a cluster of the user's has its own
     every = [name for plan in plans for name in (*plan.companions, *(ALWAYS if plan.controller is None else ()))]
     try:
-        names = together(options.companions, companion_names(",".join(every)))
+        names = union(options.companions, companion_names(",".join(every)))
     except CompanionError as err:
         raise UsageError(f"the plan's companions: {err}") from err
     return replace(options, companions=names, chooses_companions=bool(samples.primaries))

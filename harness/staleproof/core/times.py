@@ -315,7 +315,7 @@ RETRY_SECONDS = 0.1
 """What failed and will soon succeed: a list, discovery of a new resource, a reading of metrics."""
 LOOK_SECONDS = 0.2
 """A lock that another process holds, the log of a build, metrics in `doctor`, and the line that shows progress."""
-TOLD_SECONDS = 30.0
+PROGRESS_SECONDS = 30.0
 """How far a run is, in the log of a CI system."""
 PRIOR_SECONDS = 20.0
 """So many seconds of plans count as having taken as long as expected, before any is over: the time left is estimated from that."""

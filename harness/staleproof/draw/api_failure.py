@@ -78,7 +78,7 @@ def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
 @SCENARIO.family
 def outdated_copy(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """A child is touched unseen, and then the primary changes: the update of the child is refused while its copy is old."""
-    changes = observed.change
+    change = observed.change
     of = {
         each.resource for each in own_updates(observed) if each.step == life(observed).changes and each.resource in observed.watched
     }
@@ -86,12 +86,12 @@ def outdated_copy(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"one of {child.resource} is changed by another user unseen while the primary changes",
             [HoldStream(resource=child.resource, window=Window(2))],
-            (appear(observed), Heartbeat(resource=child.resource), changes, Rest(seconds=OUTAGE_SECONDS)),
+            (appear(observed), Heartbeat(resource=child.resource), change, Rest(seconds=OUTAGE_SECONDS)),
             patient(observed),
             aims=("settles", "converges-after-catch-up"),
         )
         for child in profile.more([each for each in observed.hideable if each.stays and each.resource in of])
-        if changes is not None
+        if change is not None
     )
 
 

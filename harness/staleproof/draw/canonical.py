@@ -118,8 +118,8 @@ def round_trip(observed: Observed, move: Move | None = None) -> Workload:
     scale = ".".join(observed.scale_path)
     may_be_none = any(each.path == scale and each.becomes == "0" for each in observed.changes)
     trip = _there_and_back(observed, moves, 0 if may_be_none else 1)
-    changes = trip.away[0] if moves else 0
-    return replace(trip, changes=changes, changed=tuple(_changed_twice(observed, trip.away, changes)))
+    changed_in = trip.away[0] if moves else 0
+    return replace(trip, changes=changed_in, changed=tuple(_changed_twice(observed, trip.away, changed_in)))
 
 
 def _there_and_back(observed: Observed, moves: Iterable[Move], least: int, removal: Patch | None = None) -> Workload:
@@ -133,10 +133,10 @@ def _there_and_back(observed: Observed, moves: Iterable[Move], least: int, remov
     return replace(made, away=tuple(range(2, len(back) + 2, 2)))
 
 
-def _changed_twice(observed: Observed, away: Sequence[int], changes: int) -> Iterator[Changed]:
+def _changed_twice(observed: Observed, away: Sequence[int], changed_in: int) -> Iterator[Changed]:
     """What changed when the primary lived changes as often on a round trip: whatever is done to it is done again."""
     lived = life(observed)
-    like = {step: {lived.changes} if step == changes else {lived.grows, lived.shrinks} for step in away}
+    like = {step: {lived.changes} if step == changed_in else {lived.grows, lived.shrinks} for step in away}
     for each in observed.life_changed:
         again = [step for step in away if like[step] & set(each.steps) or each.resource == observed.resource]
         steps = ({1} & set(each.steps)) | {*again, *(step + 1 for step in again)}

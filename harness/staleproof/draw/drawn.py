@@ -156,6 +156,6 @@ def is_about(plan: Plan, observed: Observed) -> bool:
     return any(isinstance(step, Apply) and target_of(step.object) == observed.target for step in plan.steps)
 
 
-def first(failed: Iterable[Plan], others: Iterable[Plan]) -> list[Plan]:
+def first(failed: Iterable[Plan], rest: Iterable[Plan]) -> list[Plan]:
     """All plans, each once, those that failed before the others."""
-    return list({fingerprint(plan): plan for plan in (*failed, *others)}.values())
+    return list({fingerprint(plan): plan for plan in (*failed, *rest)}.values())

@@ -52,8 +52,8 @@ def expected_seconds(plan: Plan, took: Mapping[str, float]) -> float:
     """
     kinds = {part.tag for part in in_parts(plan.steps)}
     longest = max((took[kind] for kind in kinds if kind in took), default=0.0)
-    together = [[took.get(part.tag, longest) for part in parts(step)] for step in plan.steps]
-    steps = sum(max(each, default=0.0) * (1 + _EACH_MORE * (len(each) - 1)) for each in together)
+    part_seconds = [[took.get(part.tag, longest) for part in parts(step)] for step in plan.steps]
+    steps = sum(max(each, default=0.0) * (1 + _EACH_MORE * (len(each) - 1)) for each in part_seconds)
     rests = sum(step.seconds for step in plan.steps if isinstance(step, Rest))
     starts = plan.fresh + sum("restarts" in fault.effects for fault in plan.faults)
     holds = sum(_holds(fault, plan) for fault in plan.faults)

@@ -235,8 +235,8 @@ def parts(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """The system is down for long while a change of the primary is taken back that its children follow: they have to follow at
     once. What the change itself has brought, with the system up, shows that it needs nothing there. Other changes, which no child
     follows, wait for the system meanwhile."""
-    others = at_once([observed.do(move) for move in observed.changes if not move.live and not move.is_label][:_OTHERS])
-    waiting = [others] if others is not None else []
+    other_changes = at_once([observed.do(move) for move in observed.changes if not move.live and not move.is_label][:_OTHERS])
+    waiting = [other_changes] if other_changes is not None else []
     turns = [(system, step) for system, step in _turns(observed) if step.state == "down"]
     for move in observed.returning[:1]:
         for system, down in profile.some(turns):

@@ -33,14 +33,14 @@ Fails = Callable[[Plan], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """What came of it. `whole`: nothing smaller fails; otherwise the time was over first."""
+    """What came of it. `is_minimal`: nothing smaller fails; otherwise the time was over first."""
 
     plan: Plan
-    whole: bool
+    is_minimal: bool
 
     def __str__(self) -> str:
         sizes = f"{plural(len(self.plan.steps), 'step')}, {plural(len(self.plan.faults), 'fault')}"
-        return f"{_MINIMAL if self.whole else 'the smallest found in time: '}{sizes}"
+        return f"{_MINIMAL if self.is_minimal else 'the smallest found in time: '}{sizes}"
 
 
 def shrunk(plan: Plan, fails: Fails, shown_in: int = 0) -> Shrunk:
@@ -56,13 +56,13 @@ def shrunk(plan: Plan, fails: Fails, shown_in: int = 0) -> Shrunk:
             tried.add(fingerprint(candidate))
             answer = fails(candidate)
             if answer is None:
-                return Shrunk(titled(plan, best), whole=False)
+                return Shrunk(titled(plan, best), is_minimal=False)
             if answer:
                 shown_in = shown_in if len(candidate.steps) == len(best.steps) else 0
                 best = candidate
                 break
         else:
-            return Shrunk(titled(plan, best), whole=True)
+            return Shrunk(titled(plan, best), is_minimal=True)
 
 
 def is_shrunk(plan: Plan) -> bool:

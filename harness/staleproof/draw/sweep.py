@@ -43,7 +43,7 @@ WIDTH = 8
 """So many primaries at most that one controller works on at once: old clients send five requests a second."""
 MARKS = tuple(f"-{letter}" for letter in string.ascii_lowercase)
 """What the names of copies end with."""
-_TOLD = 3
+_SHOWN = 3
 _MOST_KILLED, _MOST_LEFT = 4, 4
 _MOST_CHANGING = 2 * WIDTH
 """Of the moves that only change what is there, so many are in sweeps: most of them change the same child in the same way."""
@@ -391,5 +391,5 @@ def _harm(edge: Edge) -> Sequence[str]:
 
 def _about(edges: Sequence[Edge]) -> str:
     paths = list(dict.fromkeys(edge.move.path for edge in edges))
-    more = f" and {plural(len(paths) - _TOLD, 'other field')}" if len(paths) > _TOLD else ""
-    return f"{', '.join(paths[:_TOLD])}{more}"
+    more = f" and {plural(len(paths) - _SHOWN, 'other field')}" if len(paths) > _SHOWN else ""
+    return f"{', '.join(paths[:_SHOWN])}{more}"

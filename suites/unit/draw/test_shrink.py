@@ -57,7 +57,7 @@ def test_the_first_guess_is_what_most_findings_need(
 def test_a_finding_that_needs_other_steps_is_made_smaller_all_the_same() -> None:
     """The guess leaves out the rest, which this finding needs."""
     made = shrunk(LONG, lambda each: REST in each.steps and DOWN in each.steps, shown_in=6)
-    assert (made.plan.steps[1:], made.whole) == ((DOWN, REST), True)
+    assert (made.plan.steps[1:], made.is_minimal) == ((DOWN, REST), True)
 
 
 def test_half_of_the_steps_goes_first_then_a_quarter_but_never_one_with_which_a_fault_opens() -> None:
@@ -153,7 +153,7 @@ def needs(*steps: Step) -> Callable[[Plan], bool]:
 
 def test_it_ends_with_what_is_needed() -> None:
     found = shrunk(LONG, needs(DOWN, TOUCH))
-    assert found.whole
+    assert found.is_minimal
     assert str(found) == "minimal: 3 steps, 1 fault"
     assert found.plan.steps[1:] == (DOWN, TOUCH)
     assert found.plan.faults == (replace(HIDE, window=Window(2), write=OwnWrite("delete"), release="events"),)
@@ -164,7 +164,7 @@ def test_it_ends_with_what_is_needed() -> None:
 
 def test_what_cannot_be_made_smaller_stays() -> None:
     found = shrunk(LONG, lambda _: False)
-    assert (found.plan.steps, found.plan.faults, found.whole) == (LONG.steps, LONG.faults, True)
+    assert (found.plan.steps, found.plan.faults, found.is_minimal) == (LONG.steps, LONG.faults, True)
 
 
 def test_nothing_is_asked_twice_and_the_end_of_the_time_is_reported() -> None:
@@ -177,9 +177,9 @@ def test_nothing_is_asked_twice_and_the_end_of_the_time_is_reported() -> None:
     found = shrunk(LONG, fails)
     assert len({str((each.steps, each.faults)) for each in asked}) == len(asked) == 4
     assert str(found).startswith("the smallest found in time: 3 steps")
-    assert not found.whole
+    assert not found.is_minimal
 
 
 def test_a_controller_that_answers_now_so_now_so_is_no_trouble() -> None:
     answers = itertools.cycle([True, False, False])
-    assert shrunk(LONG, lambda _: next(answers)).whole
+    assert shrunk(LONG, lambda _: next(answers)).is_minimal

@@ -25,7 +25,7 @@ from staleproof.assess.store.run_folder import RunFolder, acquired_now, new_run_
 from staleproof.assess.trial.background import Background, Work
 from staleproof.assess.trial.result import Run
 from staleproof.core.history.history import History, HistoryRole
-from staleproof.core.operator.companion import ALWAYS, WITHOUT, together
+from staleproof.core.operator.companion import ALWAYS, WITHOUT, union
 from staleproof.core.operator.prerequisite import with_payloads, without_payload
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.pace import longest_period
@@ -163,7 +163,7 @@ class Worker:
         """Have these companions, too, from now on, if the run chooses its own and the cluster is not one that has them; the seconds
         that all starts have taken so far. The run goes on without those that cannot be built, and says so."""
         mine = self.options
-        wanted = together(mine.companions, set(names) - self._not_built)
+        wanted = union(mine.companions, set(names) - self._not_built)
         if not mine.chooses_companions or self.plane.provider == "existing" or set(wanted) == set(mine.companions):
             return 0.0
         try:
@@ -180,11 +180,11 @@ class Worker:
 
     def keep_name(self, *primaries: str) -> None:
         """Let these cluster-scoped primaries, as `plan` calls them, have the same name in every trial from now on."""
-        self.options = replace(self.options, kept_names=together(self.options.kept_names, primaries))
+        self.options = replace(self.options, kept_names=union(self.options.kept_names, primaries))
 
     def make_own(self, hosts: Iterable[str]) -> None:
         """Let each trial make these host names its own from now on."""
-        self.options = replace(self.options, own_hosts=together(self.options.own_hosts, hosts))
+        self.options = replace(self.options, own_hosts=union(self.options.own_hosts, hosts))
 
     def completed(self, plan: Plan) -> Plan:
         """With all that is needed to run it again by itself. The companions of an earlier run's plan run here, too, and those that

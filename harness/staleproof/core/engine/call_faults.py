@@ -28,8 +28,8 @@ class CallFaults:
 
     def on_call(self, verb: str, texts: Sequence[str]) -> CallFault | None:
         """The first that concerns a call with this verb and these texts."""
-        changes = changes_something(verb)
-        return self._calls.first(texts, lambda fault: changes or not fault.changes)
+        is_change = changes_something(verb)
+        return self._calls.first(texts, lambda fault: is_change or not fault.changes)
 
     def on_notification(self, texts: Sequence[str]) -> NotificationFault | None:
         """The first that concerns a notification with these texts."""

@@ -15,7 +15,7 @@ class Exchange:
     Attributes:
         fault: number of the fault that answered it or lost its answer.
         executed: what we know of its execution then.
-        told: code and reason that the client got in place of the API server's answer; code 0 means no answer.
+        client_status: code and reason that the client got in place of the API server's answer; code 0 means no answer.
         counted: what faults have counted this request as.
     """
 
@@ -24,7 +24,7 @@ class Exchange:
     client: str
     fault: FaultIndex | None = None
     executed: bool | None = None
-    told: tuple[int, str] | None = None
+    client_status: tuple[int, str] | None = None
     counted: dict[FaultRef, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Exchange:
         """The API server (or a fault) answered so; the client was told this, or what a fault made of it."""
         answer = read_answer(body)
         lost = self.executed is True
-        code, reason = self.told if lost and self.told else (code, answer.reason)
+        code, reason = self.client_status if lost and self.client_status else (code, answer.reason)
         outcome = "unknown" if lost else outcome_of(code, retry_after=retry_after)
         if outcome == "ok" and self.request.verb == "list":
             return Listed(
@@ -91,7 +91,7 @@ class Exchange:
 
     def refused(self, now: float) -> Refused:
         """A WATCH was told something else, and no stream is open."""
-        code, reason = self.told or (0, "")
+        code, reason = self.client_status or (0, "")
         return Refused(
             at=now,
             client=self.client,

@@ -71,7 +71,7 @@ class PlannedFault:
     refused: Refusal | None = None
     opened_at: float | None = None
     triggers: int = 0  # own writes seen while armed
-    asked: int = 0  # requests that it concerned while open
+    requests: int = 0  # requests that it concerned while open
     answered: int = 0
     events: int = 0
     _counts: dict[tuple[str, int], dict[int, int]] = field(default_factory=dict)  # of each stream: frame → ordinal
@@ -161,7 +161,7 @@ class PlannedFault:
     def _nothing_came(self) -> str:
         fault = self.fault
         if isinstance(fault, CallFault):
-            met = f"{self.asked} came while it was open, of which {self.answered} were executed and answered"
+            met = f"{self.requests} came while it was open, of which {self.answered} were executed and answered"
             return f"it waited for number {fault.nth} of the requests that it concerns: {met}"
         if fault.refuses_connections:
             return "no client was connected when it opened"

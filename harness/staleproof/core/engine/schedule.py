@@ -148,8 +148,8 @@ class Schedule:
             fault, trigger = planned.fault, planned.fault.trigger
             if planned.phase != "armed" or trigger is None or not fault.happens_to(request.program):
                 continue
-            asked = (request.resource, request.verb, request.subresource)
-            if asked == (fault.resource, trigger.verb, trigger.subresource):
+            kind = (request.resource, request.verb, request.subresource)
+            if kind == (fault.resource, trigger.verb, trigger.subresource):
                 planned.triggers += 1
                 if planned.triggers == trigger.nth:
                     changes.append(planned.open(f"{trigger.phrase} of {fault.resource}", now))
@@ -163,8 +163,8 @@ class Schedule:
         counted = {} if counted is None else counted
         for planned in self._open_for(request):
             if planned.ref not in counted:
-                planned.asked += 1
-                counted[planned.ref] = planned.asked
+                planned.requests += 1
+                counted[planned.ref] = planned.requests
             decision = planned.fault.on_request(request, counted[planned.ref])
             if isinstance(decision, FromPast) and decision.step not in self._revisions:
                 decision = Refusal("", f"the revision at the beginning of step {decision.step} is not known")
@@ -202,7 +202,7 @@ class Schedule:
         """How entries call this fault; None when it is of a plan that has been replaced."""
         return fault.number if fault is not None and fault.plan == self.plan else None
 
-    def told(self, change: FaultChange, now: float) -> list[FaultOpened | FaultClosed | FaultMissed]:
+    def entries_about(self, change: FaultChange, now: float) -> list[FaultOpened | FaultClosed | FaultMissed]:
         """The entry about a change, as soon as it has been carried out; none about a fault that ends and was not missed."""
         match change:
             case FaultOpens(fault, why):

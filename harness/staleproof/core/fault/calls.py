@@ -107,8 +107,8 @@ class LoseAnswer(CallFault, frozen=True, kw_only=True, tag="LoseAnswer"):
 
     @property
     def phrase(self) -> str:
-        told = "" if self.code == RESET else f" and told as {self.code}"
-        return f"answers about {self.about} were lost{told}, the requests executed"
+        status = "" if self.code == RESET else f" and told as {self.code}"
+        return f"answers about {self.about} were lost{status}, the requests executed"
 
     def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
         return _status(self.code, self.retry_after) if self.hits(nth) else PASS

@@ -109,10 +109,10 @@ def _union(raw: object, kind: inspect.UnionType, spot: _Spot) -> Iterator[str]:
     if tagged:
         yield from _tagged(raw, tagged, spot)
     elif raw is not None:
-        others = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
-        if len(others) > 1:  # an object or a word: it is clear which of them is meant
-            others = [one for one in others if isinstance(one, inspect.StructType) is isinstance(raw, dict)]
-        yield from _walk(raw, others[0], spot) if len(others) == 1 else ()
+        choices = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+        if len(choices) > 1:  # an object or a word: it is clear which of them is meant
+            choices = [one for one in choices if isinstance(one, inspect.StructType) is isinstance(raw, dict)]
+        yield from _walk(raw, choices[0], spot) if len(choices) == 1 else ()
 
 
 def _tagged(raw: object, kinds: dict[str, inspect.StructType], spot: _Spot) -> Iterator[str]:

@@ -257,10 +257,10 @@ class Activity:
             return
         if entry.resource in BOOKKEEPING:
             return
-        changes = bool(self.namespace) and self._changes.committed(entry)  # elsewhere, too: an answer may say that it is ours
+        changed = bool(self.namespace) and self._changes.committed(entry)  # elsewhere, too: an answer may say that it is ours
         if self._counts(entry.resource, entry.namespace):
             self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
-        if self._is_of_trial(entry.namespace) and changes:
+        if self._is_of_trial(entry.namespace) and changed:
             self._forget_what_was_in_vain()
             self.last_write = max(self.last_write, entry.at)
             self.touch(entry.at)
@@ -300,10 +300,10 @@ class Activity:
 
     def _ended(self, stream: Opened, at: float) -> None:
         """It must come back, or another one of the resource if no life opened it by itself."""
-        watch, others = self._watch(stream), set(map(self._watch, self.streams.values()))
-        if watch in self._unasked and watch not in others:
+        watch, still_open = self._watch(stream), set(map(self._watch, self.streams.values()))
+        if watch in self._unasked and watch not in still_open:
             self._missed[watch] = at
-        elif (watch.program, watch.resource) not in {(other.program, other.resource) for other in others}:
+        elif (watch.program, watch.resource) not in {(other.program, other.resource) for other in still_open}:
             self._missed[_Watch(watch.program, watch.resource)] = at
 
     def _kept_waiting(self, entry: Stalled | Resumed) -> None:

@@ -57,8 +57,10 @@ def void_writes(work: Iterable[Request], commits: Iterable[Commit], moves: Colle
         if commit is not None:
             void = is_unmoved(commit.entry, commit.before, moves)
         else:
-            told = isinstance(answer, Answered) and answer.outcome == "ok" and answer.revision is not None and answer.uid in known
-            void = told or (isinstance(answer, Answered) and answer.outcome == "fail")
+            is_unchanged = (
+                isinstance(answer, Answered) and answer.outcome == "ok" and answer.revision is not None and answer.uid in known
+            )
+            void = is_unchanged or (isinstance(answer, Answered) and answer.outcome == "fail")
         if void:
             yield request
 
@@ -77,19 +79,19 @@ class Changes:
         self._objects: dict[str, Manifest] = {}
         self._changed: dict[_At, bool] = {}
         self._claimed: set[_At] = set()
-        self._others: set[_At] = set()
+        self._foreign: set[_At] = set()
         self._awaited: dict[_At, tuple[WriteKind, float]] = {}
 
     def expect(self, resource: str, revision: Revision) -> None:
         """This commit is another user's: it counts whatever it changes, and no write of the controller made it."""
-        self._others.add((resource, revision))
+        self._foreign.add((resource, revision))
         self._changed[resource, revision] = True
 
     def committed(self, entry: Committed) -> bool:
         """Whether the commit changes anything; that of an object that was not known does."""
         at, before = (entry.resource, entry.revision), self._objects.get(entry.uid)
         self._objects[entry.uid] = entry.object
-        changed = self._changed[at] = at in self._others or not is_unmoved(entry, before, self._moves)
+        changed = self._changed[at] = at in self._foreign or not is_unmoved(entry, before, self._moves)
         kind, _ = self._awaited.pop(at, (None, 0.0))
         if kind is not None and changed:
             self.done.add(kind)
@@ -107,7 +109,7 @@ class Changes:
         if at not in self._changed:
             self._awaited[at] = (kind, answer.at)
             return None
-        changed = self._changed[at] and at not in self._claimed | self._others
+        changed = self._changed[at] and at not in self._claimed | self._foreign
         self._claimed.add(at)  # the first write that is answered with a revision made it
         if changed:
             self.done.add(kind)

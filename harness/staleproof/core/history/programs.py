@@ -130,10 +130,10 @@ class _Whose:
 
 def _written_elsewhere(history: History, program: str, whose: _Whose) -> Iterator[Position]:
     """Where there are commits that requests of other programs made, or other users because of these."""
-    asked = requests(history.entries)
+    all_requests = requests(history.entries)
     committed = [(Position(n), entry) for n, entry in enumerate(history.entries) if isinstance(entry, Committed)]
-    unknown = [each.asked for each in asked if _may_be_executed(each) and whose.program(each.asked) != program]
-    for commit in commits_of(committed, asked):
+    unknown = [each.asked for each in all_requests if _may_be_executed(each) and whose.program(each.asked) != program]
+    for commit in commits_of(committed, all_requests):
         by = commit.by
         if whose.program(by.asked) != program if by is not None else any(_may_have_made(each, commit.entry) for each in unknown):
             yield commit.index

@@ -45,13 +45,13 @@ class Commit:
         return self.entry.type == "DELETED" or "deletionTimestamp" in self.entry.object["metadata"]
 
 
-def commits_of(committed: Iterable[tuple[Position, Committed]], asked: Sequence[Request]) -> list[Commit]:
+def commits_of(committed: Iterable[tuple[Position, Committed]], requests: Sequence[Request]) -> list[Commit]:
     """All but bookkeeping, with the requests that made them: resource by resource, each in the order of its revisions."""
     found: dict[str, list[tuple[Position, Committed]]] = defaultdict(list)
     for index, entry in committed:
         if not is_bookkeeping(entry.resource, entry.object):
             found[entry.resource].append((index, entry))
-    makers, last = _Makers(asked), dict[str, Manifest]()
+    makers, last = _Makers(requests), dict[str, Manifest]()
     commits = []
     for index, entry in (pair for pairs in found.values() for pair in sorted(pairs, key=lambda pair: pair[1].revision)):
         before = last.get(entry.uid)
@@ -63,12 +63,12 @@ def commits_of(committed: Iterable[tuple[Position, Committed]], asked: Sequence[
 class _Makers:
     """Which request made which commit."""
 
-    def __init__(self, asked: Sequence[Request]) -> None:
+    def __init__(self, requests: Sequence[Request]) -> None:
         self._written: dict[tuple[str, int | None], Request] = {}
         self._created: dict[str, Request] = {}
         self._removed: dict[str, Request] = {}
         self._evicted: dict[str, Request] = {}
-        for request in asked:
+        for request in requests:
             if is_executed(request):
                 if request.asked.subresource == "eviction":  # answered with a Status, which names no object
                     self._evicted.setdefault(request.asked.name, request)
@@ -93,8 +93,8 @@ def written(request: Request) -> Iterator[tuple[str, int | None]]:
     """(uid, revision) of each object that the answer to a write names."""
     answer = request.answer
     if isinstance(answer, Answered):
-        told = [(answer.uid, answer.revision)] if answer.uid else [(item.uid, item.revision) for item in answer.items]
-        yield from (pair for pair in told if pair[0])
+        objects = [(answer.uid, answer.revision)] if answer.uid else [(item.uid, item.revision) for item in answer.items]
+        yield from (pair for pair in objects if pair[0])
 
 
 def is_executed(request: Request) -> bool:

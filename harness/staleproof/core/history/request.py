@@ -130,10 +130,10 @@ def json_only(accept: str, *, watch: bool = False) -> str:
     JSON is YAML, too. Of a watch YAML stays as it is: the API server has no such stream, and answers 406. Parameters must stay:
     `;as=PartialObjectMetadata` and `;as=Table` select another document, not another encoding.
     """
-    others = _WATCH_ENCODINGS if watch else _ENCODINGS
-    return ",".join(dict.fromkeys(_in_json(clause.strip(), others) for clause in accept.split(",")))
+    encodings = _WATCH_ENCODINGS if watch else _ENCODINGS
+    return ",".join(dict.fromkeys(_in_json(clause.strip(), encodings) for clause in accept.split(",")))
 
 
-def _in_json(clause: str, others: Collection[str]) -> str:
+def _in_json(clause: str, encodings: Collection[str]) -> str:
     kind, mark, parameters = clause.partition(";")
-    return f"{_JSON}{mark}{parameters}" if kind.strip() in others else clause
+    return f"{_JSON}{mark}{parameters}" if kind.strip() in encodings else clause

@@ -163,8 +163,8 @@ class Scope:
         match entry:
             case Committed() if self._is_own(entry):
                 obj, name = entry.object, self._name(entry.namespace, entry.name)
-                told = {**obj, "metadata": {**obj["metadata"], "name": name}}
-                return msgspec.structs.replace(entry, namespace=self.namespace, name=name, object=told)
+                renamed = {**obj, "metadata": {**obj["metadata"], "name": name}}
+                return msgspec.structs.replace(entry, namespace=self.namespace, name=name, object=renamed)
             case Answered(items=items) if items:
                 entry = msgspec.structs.replace(entry, items=tuple(map(self._placed, items)))
             case Listed():
@@ -180,11 +180,11 @@ class Scope:
                 return msgspec.structs.replace(entry, namespace=self.namespace, name=self._name(namespace, name) if name else "")
         return entry
 
-    def told(self, entry: Entry) -> Entry | None:
+    def history_entry(self, entry: Entry) -> Entry | None:
         """The entry as the history has it, as far as is known; None for what happened in another namespace."""
         entry, here = self.place(entry), ("", self.namespace)
         if isinstance(entry, Called | Replied | Notified | Drifted | ExternalState):
-            return self._external_told(entry)
+            return self._external_entry(entry)
         match entry:
             case Committed() | Delivered() | Withheld() if entry.namespace not in here:
                 return None
@@ -203,7 +203,7 @@ class Scope:
                 entry = msgspec.structs.replace(entry, namespace=self.namespace)
         return self._entry_unmarked(entry) if self.mark else entry
 
-    def _external_told(self, entry: Called | Replied | Notified | Drifted | ExternalState) -> Entry | None:
+    def _external_entry(self, entry: Called | Replied | Notified | Drifted | ExternalState) -> Entry | None:
         """The same of an external system: what is about another trial's object is left out, and what says of none is told."""
         here = ("", self.namespace)
         match entry:
@@ -220,28 +220,28 @@ class Scope:
             return None
         return self._entry_unmarked(entry) if self.mark else entry
 
-    def all_told(self, entries: Sequence[Entry]) -> list[Entry]:
+    def history_entries(self, entries: Sequence[Entry]) -> list[Entry]:
         """What the history has of these, in whatever order they were heard of."""
         known = -1
         while known < len(self._uids):  # what owns something may have become known after it
             known = len(self._uids)
             for entry in entries:
                 self.see(entry)
-        return [told for entry in entries if (told := self.told(entry)) is not None]
+        return [found for entry in entries if (found := self.history_entry(entry)) is not None]
 
     def shown(self, objects: Mapping[Key, Manifest]) -> dict[Key, Manifest]:
         """Objects of the trial's as its history tells of them."""
         found = {}
         for (resource, namespace, name), obj in objects.items():
             called = self._name(namespace, name)
-            whole: Manifest = {**obj, "metadata": {**obj["metadata"], "name": called}}
+            renamed: Manifest = {**obj, "metadata": {**obj["metadata"], "name": called}}
             if self.mark:
-                called, whole = msgspec.json.decode(self._unmarked(msgspec.json.encode((called, whole))))
-            found[resource, self.namespace, called] = whole
+                called, renamed = msgspec.json.decode(self._unmarked(msgspec.json.encode((called, renamed))))
+            found[resource, self.namespace, called] = renamed
         return found
 
-    def _is_own(self, told: Committed | Answered | Competed | Delivered | Withheld | Item) -> bool:
-        return told.uid in self._uids and self._is_elsewhere(told.namespace)
+    def _is_own(self, record: Committed | Answered | Competed | Delivered | Withheld | Item) -> bool:
+        return record.uid in self._uids and self._is_elsewhere(record.namespace)
 
     def _asks_for_own(self, asked: Asked) -> bool:
         creates = asked.verb == "create" and not asked.subresource and is_work(asked)
@@ -253,19 +253,19 @@ class Scope:
         """Whether it asks for all there is where something of the trial's is: what the answer shows of that is told."""
         return asked.verb == "list" and any(key[:2] == (asked.resource, asked.namespace) for key in self._keys)
 
-    def _placed(self, told: T) -> T:
-        if not self._is_own(told):
-            return told
-        _, namespace, _ = self._uids[told.uid]  # the answer to a delete does not tell
-        return msgspec.structs.replace(told, namespace=self.namespace, name=self._name(namespace, told.name))
+    def _placed(self, record: T) -> T:
+        if not self._is_own(record):
+            return record
+        _, namespace, _ = self._uids[record.uid]  # the answer to a delete does not tell
+        return msgspec.structs.replace(record, namespace=self.namespace, name=self._name(namespace, record.name))
 
-    def _placed_outside(self, told: X) -> X:
+    def _placed_outside(self, record: X) -> X:
         """The same of what an external system has, or was asked."""
-        if isinstance(told, ExternalState):
-            return msgspec.structs.replace(told, objects=tuple(map(self._placed_outside, told.objects)))
-        if (told.resource, told.namespace, told.name) not in self._keys:
-            return told
-        return msgspec.structs.replace(told, namespace=self.namespace, name=self._name(told.namespace, told.name))
+        if isinstance(record, ExternalState):
+            return msgspec.structs.replace(record, objects=tuple(map(self._placed_outside, record.objects)))
+        if (record.resource, record.namespace, record.name) not in self._keys:
+            return record
+        return msgspec.structs.replace(record, namespace=self.namespace, name=self._name(record.namespace, record.name))
 
     def _name(self, namespace: str, name: str) -> str:
         return name if namespace in ("", self.namespace, self.shared) else f"{namespace}/{name}"

@@ -71,7 +71,7 @@ class _Stream:
     dropped: set[int] = field(default_factory=set)
     late: set[int] = field(default_factory=set)
     burst: Versions = field(default_factory=dict)
-    whole: bool = False  # everything of its initial events was delivered in this history
+    complete: bool = False  # everything of its initial events was delivered in this history
     resumes: bool = False  # the client said where it begins
     broken: dict[Property, Breach] = field(default_factory=dict)
     snapshot: _Snapshot | None = None
@@ -125,7 +125,7 @@ class _Stream:
     def _end_burst(self, at: int, *, marked: bool) -> None:
         """Only a marked end says at which revision the state was read."""
         self.base = at
-        if marked and self.whole and not self.opened.selector and self.readable and "" not in self.burst:
+        if marked and self.complete and not self.opened.selector and self.readable and "" not in self.burst:
             what = f"{self.what}: its initial events"
             self.snapshot = _Snapshot(what, at, self.burst)
         self.burst = {}
@@ -166,7 +166,7 @@ class _Check:
         start = None if entry.watch_list else revision(entry.start)
         marked, carried = entry.watch_list and entry.bookmarks, entry.since is not None
         if start is None and not (carried and marked):
-            stream = _Stream(entry, entry.stream, Monitor(None, watch_list=marked), marked, in_burst=True, whole=not carried)
+            stream = _Stream(entry, entry.stream, Monitor(None, watch_list=marked), marked, in_burst=True, complete=not carried)
         else:
             base = entry.since if entry.since is not None else start
             stream = _Stream(entry, entry.stream, Monitor(base, watch_list=False), marked, base=base or 0, resumes=not carried)

@@ -93,7 +93,7 @@ def controllers_flag(names: Iterable[str]) -> str:
     return ",".join(name + _ENDING for name in names if name in CONTROLLERS)
 
 
-def together(*names: Iterable[str]) -> tuple[str, ...]:
+def union(*names: Iterable[str]) -> tuple[str, ...]:
     """All of them, each once; whichever was asked for first does not matter, so that every worker of a run names the same."""
     return tuple(sorted({name for each in names for name in each}))
 
@@ -114,7 +114,7 @@ def acting_on(created: Collection[str], made_for: Collection[tuple[str, str]] = 
         seen.add(resource)
         found.update(act.names)
         todo += act.makes
-    return together(found)
+    return union(found)
 
 
 def _known(name: str) -> str:

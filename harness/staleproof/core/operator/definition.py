@@ -34,9 +34,9 @@ def is_about(manifest: Manifest) -> frozenset[GroupKind]:
     return frozenset(kind for kind, _ in _named(manifest))
 
 
-def is_asked_for(kind: GroupKind, asked: Iterable[GroupKind]) -> bool:
+def is_asked_for(kind: GroupKind, kinds: Iterable[GroupKind]) -> bool:
     """Whether a kind is among those that a document asks for. What Kubernetes itself has, nobody need ask for."""
-    return not is_built_in(kind.group) and any(each.kind == kind.kind and each.group in ("", kind.group) for each in asked)
+    return not is_built_in(kind.group) and any(each.kind == kind.kind and each.group in ("", kind.group) for each in kinds)
 
 
 def is_built_in(group: str) -> bool:

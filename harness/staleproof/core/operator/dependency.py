@@ -40,10 +40,10 @@ def in_order(documents: Sequence[Manifest]) -> list[Manifest]:
     return ordered
 
 
-def needed(primary: Manifest, before: Sequence[Manifest], others: Sequence[Manifest]) -> tuple[Manifest, ...]:
+def needed(primary: Manifest, before: Sequence[Manifest], primaries: Sequence[Manifest]) -> tuple[Manifest, ...]:
     """What is applied before this primary: what all need, and those other primaries that it mentions, and that these mention; but
     nothing that has its own name."""
-    every = [primary, *(each for each in others if not _is_same(each, primary))]
+    every = [primary, *(each for each in primaries if not _is_same(each, primary))]
     needs = _needs(every)
     found, open_ = set[int](), [0]
     while open_:
@@ -79,14 +79,14 @@ def _needs(documents: Sequence[Manifest]) -> list[set[int]]:
         new = [link for link, found in links.items() if found is means]
         reach = _reach([{*each, *(to for one, to in new if one == number)} for number, each in enumerate(needs)])
         for one, to in new:
-            if means is Means.TOLD or one not in reach[to]:
+            if means is Means.STATED or one not in reach[to]:
                 needs[one].add(to)
     return needs
 
 
 def _links(documents: Sequence[Manifest]) -> dict[tuple[int, int], Means]:
     """Which mentions which, or is of a kind that the other brings, and how sure that is."""
-    kinds, asked = [GroupKind.of(each) for each in documents], [asks_for(each) for each in documents]
+    kinds, requested = [GroupKind.of(each) for each in documents], [asks_for(each) for each in documents]
     called: dict[str, list[int]] = defaultdict(list)
     for number, each in enumerate(documents):
         called[each["metadata"]["name"]].append(number)
@@ -99,8 +99,8 @@ def _links(documents: Sequence[Manifest]) -> dict[tuple[int, int], Means]:
                 is_guess = means is Means.PERHAPS and len(same) > 1
                 if means and to != one and not is_guess and not _is_chance(mention, means, each, documents[to]):
                     found[one, to] = max(means, found.get((one, to), means))
-        for to, kinds_asked in enumerate(asked):
-            if to != one and is_asked_for(kinds[one], kinds_asked):
+        for to, kinds_requested in enumerate(requested):
+            if to != one and is_asked_for(kinds[one], kinds_requested):
                 found[one, to] = max(Means.SUGGESTED, found.get((one, to), Means.SUGGESTED))
     return found
 

@@ -28,6 +28,6 @@ class Edge:
         return tuple(dict.fromkeys((*self.goes, *self.comes)))
 
     def __str__(self) -> str:
-        told = (("deletes", self.goes), ("makes", self.comes), ("changes", self.changes), ("does not restore", self.leaves))
-        does = "; ".join(f"{verb} {', '.join(resources)}" for verb, resources in told if resources)
+        effects = (("deletes", self.goes), ("makes", self.comes), ("changes", self.changes), ("does not restore", self.leaves))
+        does = "; ".join(f"{verb} {', '.join(resources)}" for verb, resources in effects if resources)
         return f"{self.move}: {does or 'nothing is done about it'}"

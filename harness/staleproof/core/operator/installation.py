@@ -135,14 +135,14 @@ def _installation(manifests: Sequence[Manifest], workload: Manifest, named: str,
 
 
 def _chosen(workloads: Sequence[Manifest], name: str) -> Manifest:
-    told = ", ".join(map(_called, workloads))
+    names = ", ".join(map(_called, workloads))
     if not workloads:
         raise InstallationError(f"{OPTION}: found no {' or '.join(_PODS)}; give the manifests that have the controller's")
     found = [each for each in workloads if each["metadata"]["name"] == name] if name else workloads
     if not found:
-        raise InstallationError(f"{WHICH}: none is called {name!r}; there are {told}")
+        raise InstallationError(f"{WHICH}: none is called {name!r}; there are {names}")
     if len(found) > 1:
-        raise InstallationError(f"{OPTION}: which of them is the controller, {told}? Name it with {WHICH}={_name(found[0])}")
+        raise InstallationError(f"{OPTION}: which of them is the controller, {names}? Name it with {WHICH}={_name(found[0])}")
     return found[0]
 
 
@@ -150,11 +150,11 @@ def _container(workload: Manifest, name: str, image: str) -> dict[str, Any]:
     template = workload["spec"]["template"]
     containers: list[dict[str, Any]] = template["spec"]["containers"]
     default = ((template.get("metadata") or {}).get("annotations") or {}).get(_DEFAULT_CONTAINER)
-    told = ", ".join(each["name"] for each in containers)
+    names = ", ".join(each["name"] for each in containers)
     if name:
         found = [each for each in containers if each["name"] == name]
         if not found:
-            raise InstallationError(f"{WHICH}: {_name(workload)} has no container {name!r}; it has {told}")
+            raise InstallationError(f"{WHICH}: {_name(workload)} has no container {name!r}; it has {names}")
         return found[0]
     for fits in (
         [each for each in containers if image and each.get("image") == image],
@@ -165,7 +165,7 @@ def _container(workload: Manifest, name: str, image: str) -> dict[str, Any]:
         if len(fits) == 1:
             return fits[0]
     raise InstallationError(
-        f"{OPTION}: which container of {_name(workload)} is the controller, {told}? Name it with "
+        f"{OPTION}: which container of {_name(workload)} is the controller, {names}? Name it with "
         f"{WHICH}={_name(workload)}/{containers[0]['name']}"
     )
 

@@ -35,7 +35,7 @@ class Means(IntEnum):
 
     PERHAPS = 1
     SUGGESTED = 2
-    TOLD = 3
+    STATED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Mention:
         if self.is_label:
             return Means.SUGGESTED if _are_related(self.fields[-1].partition("/")[0], kind.group) else None
         if self.may_mean(kind.kind):
-            return Means.TOLD
+            return Means.STATED
         if self.kind or not _NO_OBJECTS.isdisjoint(each.removesuffix("[]") for each in self.fields):
             return None
         if self._has_last_word_of(kind.kind):
@@ -99,8 +99,8 @@ def mentions_namespace(value: Any, namespace: str) -> bool:  # noqa: ANN401  # J
     """Whether anything in it is said to be in this namespace."""
     match value:
         case dict():
-            told = (text for field, text in value.items() if field.lower().endswith("namespace"))
-            return namespace in told or any(mentions_namespace(inner, namespace) for inner in value.values())
+            namespaces = (text for field, text in value.items() if field.lower().endswith("namespace"))
+            return namespace in namespaces or any(mentions_namespace(inner, namespace) for inner in value.values())
         case list():
             return any(mentions_namespace(inner, namespace) for inner in value)
     return False

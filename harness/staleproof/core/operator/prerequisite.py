@@ -61,21 +61,21 @@ def sort_out(
     files = [list(file) for file in before]
     every = [*samples, *(each for file in files for each in file)]
     known = _once((*definitions, *(each for each in every if each["kind"] == CRD)))
-    others = _once(each for each in samples if each["kind"] != CRD)
+    candidates = _once(each for each in samples if each["kind"] != CRD)
     kinds = set(filter(None, map(defined, known)))
-    if named and others and (lacking := set(named) - {GroupKind.of(each) for each in others}):
-        there = ", ".join(dict.fromkeys(str(GroupKind.of(each)) for each in others))
+    if named and candidates and (lacking := set(named) - {GroupKind.of(each) for each in candidates}):
+        there = ", ".join(dict.fromkeys(str(GroupKind.of(each)) for each in candidates))
         raise NoSuchPrimaryError(f"no sample is a {', '.join(sorted(map(str, lacking)))}; they are of the kinds {there}")
-    bringing = _bringing({GroupKind.of(each) for each in others} - kinds, every)
-    primaries = _primaries(others, set(named), kinds, bringing)
+    bringing = _bringing({GroupKind.of(each) for each in candidates} - kinds, every)
+    primaries = _primaries(candidates, set(named), kinds, bringing)
     made = {kind for kind, bring in bringing.items() if all(each in primaries for each in bring)}
-    rest = [each for each in others if each not in primaries and GroupKind.of(each) not in made]
+    rest = [each for each in candidates if each not in primaries and GroupKind.of(each) not in made]
     ordered = (each for file in (*files, rest) for each in in_order([one for one in file if one["kind"] != CRD]))
     return Documents(tuple(known), tuple(primaries), tuple(_once(ordered)))
 
 
 def _primaries(
-    others: Sequence[Manifest],
+    candidates: Sequence[Manifest],
     named: Collection[GroupKind],
     kinds: Collection[GroupKind],
     bringing: Collection[GroupKind],
@@ -83,21 +83,21 @@ def _primaries(
     """Those of the kinds that the user names; else of the kinds that are defined (`kinds`), or that others bring (`bringing`); what
     brings one, or is about it, is then none itself. Else what is no accessory."""
     if named:
-        return [each for each in others if GroupKind.of(each) in named]
-    own = [each for each in others if not any(is_asked_for(kind, is_about(each)) for kind in bringing)]
-    told = {*kinds, *bringing} if kinds else ()
+        return [each for each in candidates if GroupKind.of(each) in named]
+    own = [each for each in candidates if not any(is_asked_for(kind, is_about(each)) for kind in bringing)]
+    primary_kinds = {*kinds, *bringing} if kinds else ()
     return (
-        [each for each in own if GroupKind.of(each) in told]
+        [each for each in own if GroupKind.of(each) in primary_kinds]
         or [each for each in own if not is_accessory(each)]
-        or [each for each in others if not is_accessory(each)]
-        or list(others)
+        or [each for each in candidates if not is_accessory(each)]
+        or list(candidates)
     )
 
 
 def _bringing(kinds: Iterable[GroupKind], documents: Iterable[Manifest]) -> dict[GroupKind, list[Manifest]]:
     """Of these kinds, which nobody defines, those that documents bring, with these documents."""
-    asked = [(each, asks_for(each)) for each in documents]
-    found = {kind: [each for each, some in asked if is_asked_for(kind, some)] for kind in kinds}
+    requested = [(each, asks_for(each)) for each in documents]
+    found = {kind: [each for each, some in requested if is_asked_for(kind, some)] for kind in kinds}
     return {kind: bring for kind, bring in found.items() if bring}
 
 

@@ -43,8 +43,8 @@ def fits(selector: str, manifest: Manifest) -> bool | None:
 def namespace_in(selector: str) -> str:
     """The one namespace that it asks for; empty when it asks for none, or for more."""
     demands = [demand for demand in _demands(selector) if demand is not None and demand.key == "metadata.namespace"]
-    asked = {value for demand in demands if not demand.negated for value in demand.values or ()}
-    return asked.pop() if len(asked) == 1 else ""
+    namespaces = {value for demand in demands if not demand.negated for value in demand.values or ()}
+    return namespaces.pop() if len(namespaces) == 1 else ""
 
 
 def _meets(manifest: Manifest, demand: _Demand) -> bool:

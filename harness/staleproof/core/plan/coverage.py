@@ -68,8 +68,8 @@ class Occasion(NamedTuple):
 
 def moments(steps: Sequence[Step]) -> list[Moment]:
     """One for each step."""
-    told: dict[Target, list[Manifest]] = {}
-    return [_moment(step, told) for step in steps]
+    states: dict[Target, list[Manifest]] = {}
+    return [_moment(step, states) for step in steps]
 
 
 def occasions(plan: Plan) -> list[Occasion]:
@@ -79,30 +79,30 @@ def occasions(plan: Plan) -> list[Occasion]:
     return [Occasion(fault.kind, fault.resource, *each[step - 1]) for fault, step in zip(plan.faults, opens, strict=True)]
 
 
-def _moment(step: Step, told: dict[Target, list[Manifest]]) -> Moment:
-    """`told`: what each primary has said since it appeared; nothing while it is gone. Of what is done together the last counts."""
+def _moment(step: Step, states: dict[Target, list[Manifest]]) -> Moment:
+    """`states`: what each primary has said since it appeared; empty while it is gone. Of what is done together the last counts."""
     if isinstance(step, Together):
-        return [_moment(part, told) for part in step.steps][-1]
+        return [_moment(part, states) for part in step.steps][-1]
     if isinstance(step, Apply):
         target = Target(step.object["apiVersion"], step.object["kind"], step.object["metadata"]["name"])
-        if told.get(target):
-            return _said(target, step.object, told)
-        phase: Phase = "returns" if target in told else "another appears" if told else "appears"
-        told[target] = [step.object]
+        if states.get(target):
+            return _said(target, step.object, states)
+        phase: Phase = "returns" if target in states else "another appears" if states else "appears"
+        states[target] = [step.object]
         return Moment(phase, "")
-    if isinstance(step, Patch) and told.get(step.target):
-        return _said(step.target, merged(told[step.target][-1], step.patch), told)
-    if isinstance(step, Delete) and step.target not in told:
+    if isinstance(step, Patch) and states.get(step.target):
+        return _said(step.target, merged(states[step.target][-1], step.patch), states)
+    if isinstance(step, Delete) and step.target not in states:
         return Moment("what it needs goes", "")
     if isinstance(step, Delete):
-        told[step.target] = []
+        states[step.target] = []
         return Moment("is deleted", "")
     return Moment(_OF_OTHERS.get(type(step), "is touched"), "")
 
 
-def _said(target: Target, now: Manifest, told: dict[Target, list[Manifest]]) -> Moment:
+def _said(target: Target, now: Manifest, states: dict[Target, list[Manifest]]) -> Moment:
     """What it says now, and whether it has said so before."""
-    before = told[target]
+    before = states[target]
     changed = ", ".join(_paths(before[-1], now))
     if not changed:
         return Moment("is touched", "")

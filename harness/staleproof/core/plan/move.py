@@ -51,8 +51,8 @@ class Move(Value, frozen=True, kw_only=True):
         return self.path.startswith("metadata.")
 
     def __str__(self) -> str:
-        told = " → ".join(filter(None, (self.was, self.becomes)))
-        return f"{self.path} {self.kind}" + (f" ({told})" if told else "")
+        change = " → ".join(filter(None, (self.was, self.becomes)))
+        return f"{self.path} {self.kind}" + (f" ({change})" if change else "")
 
 
 def merge_patch(before: Manifest, after: Manifest) -> Manifest:

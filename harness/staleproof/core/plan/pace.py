@@ -119,9 +119,9 @@ class _Still:
     """What changed nothing in a history: requests, and commits by resource and revision."""
 
     def __init__(self, history: History, moves: Collection[str]) -> None:
-        asked = requests(history.entries)
-        commits = _commits(history, asked)
-        self.requests = {each.asked.request for each in void_writes(asked, commits, moves)}
+        all_requests = requests(history.entries)
+        commits = _commits(history, all_requests)
+        self.requests = {each.asked.request for each in void_writes(all_requests, commits, moves)}
         self._unmoved = {
             (each.entry.resource, each.entry.revision) for each in commits if is_unmoved(each.entry, each.before, moves)
         }
@@ -164,9 +164,9 @@ class _Pauses:
         self.last = max(self.last, at)
 
 
-def _commits(history: History, asked: Sequence[Request]) -> list[Commit]:
+def _commits(history: History, all_requests: Sequence[Request]) -> list[Commit]:
     mine = ((Position(i), e) for i, e in enumerate(history.entries) if isinstance(e, Committed) and _counts(e, history))
-    return commits_of(mine, asked)
+    return commits_of(mine, all_requests)
 
 
 def _counts(entry: Committed, history: History) -> bool:

@@ -54,11 +54,11 @@ def detached(plan: Plan) -> tuple[Plan, dict[str, bytes]]:
 def attached(plan: Plan, stored: Callable[[str], bytes]) -> Plan:
     """The plan with its manifests and prerequisites; `stored` gives what has a digest."""
 
-    def whole(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
+    def restored(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
         names = [(manifest, digest_in(manifest)) for manifest in manifests]
         return tuple(msgspec.json.decode(stored(name)) if name else manifest for manifest, name in names)
 
-    return msgspec.structs.replace(plan, manifests=whole(plan.manifests), before=whole(plan.before))
+    return msgspec.structs.replace(plan, manifests=restored(plan.manifests), before=restored(plan.before))
 
 
 def is_detached(plan: Plan) -> bool:

@@ -180,18 +180,18 @@ def _object(path: Path, value: JSON, schema: Schema) -> Iterator[_Draft]:
 def _unsaid(path: Path, said: JSON, schema: Schema, *, unsaid: int = 1) -> Iterator[_Draft]:
     """What the schema allows beside what is said, and has a value for. An object that is not there has to be complete with it: the
     API server adds what has a default."""
-    asked = {each for each in schema.required if schema.fields.get(each, ANYTHING).own.get("default") is None}
+    required = {each for each in schema.required if schema.fields.get(each, ANYTHING).own.get("default") is None}
     for key, inner in schema.fields.items():
-        if key not in said and (unsaid == 1 or asked <= {key}):
+        if key not in said and (unsaid == 1 or required <= {key}):
             yield from _absent((*path, key), inner, unsaid)
 
 
 def _absent(path: Path, schema: Schema, unsaid: int) -> Iterator[_Draft]:
     """A field that is not there. Within an object that is not there, too, only a default, an enum or an example tells."""
     default = schema.own.get("default")
-    others = [each for each in schema.examples if each != default]
-    if others or schema.enum:
-        values = (others or [each for each in schema.enum if each != default])[:_MOST_ENUM]
+    examples = [each for each in schema.examples if each != default]
+    if examples or schema.enum:
+        values = (examples or [each for each in schema.enum if each != default])[:_MOST_ENUM]
         yield from (_Draft(path, "set", _always(each), unsaid) for each in values)
     elif isinstance(default, dict | list) and default:
         # what can be changed in what the API server adds; what goes from it, it would add again
@@ -248,19 +248,19 @@ def _another(entries: Sequence[Any], schema: Schema) -> Any:  # noqa: ANN401  # 
     """An entry like the last one, which can be told apart from all; None when there is no such."""
     last = entries[-1]
     if not isinstance(last, dict):
-        return next((each for each in _others(last, schema.items) if each not in entries), None)
+        return next((each for each in _nearby_values(last, schema.items) if each not in entries), None)
     entry = copy.deepcopy(last)
     for key in schema.list_keys or [key for key in ("name", "key", "id", "port") if key in last][:1]:
         taken = [each.get(key) for each in entries if isinstance(each, dict)]
-        others = _others(last.get(key), schema.items.fields.get(key, ANYTHING))
-        other = next((each for each in others if each not in taken), None)
+        values = _nearby_values(last.get(key), schema.items.fields.get(key, ANYTHING))
+        other = next((each for each in values if each not in taken), None)
         if other is not None:
             entry[key] = other
             break
     return entry if entry not in entries or schema.list_type not in ("set", "map") else None
 
 
-def _others(value: object, schema: Schema) -> list[object]:
+def _nearby_values(value: object, schema: Schema) -> list[object]:
     """Values near this one."""
     if isinstance(value, str):
         return [other for _, other in near_text(value, schema)]

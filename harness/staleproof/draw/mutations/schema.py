@@ -117,17 +117,17 @@ class Schema:
     @property
     def least(self) -> float:
         """The least number that it allows; minus infinite when it does not say."""
-        found, whole = self.own.get("minimum"), self.type == "integer"
+        found, is_integer = self.own.get("minimum"), self.type == "integer"
         if not isinstance(found, int | float):
             return -float("inf")
-        return found + (1 if whole else 0.5) * bool(self.own.get("exclusiveMinimum"))
+        return found + (1 if is_integer else 0.5) * bool(self.own.get("exclusiveMinimum"))
 
     @property
     def most(self) -> float:
-        found, whole = self.own.get("maximum"), self.type == "integer"
+        found, is_integer = self.own.get("maximum"), self.type == "integer"
         if not isinstance(found, int | float):
             return float("inf")
-        return found - (1 if whole else 0.5) * bool(self.own.get("exclusiveMaximum"))
+        return found - (1 if is_integer else 0.5) * bool(self.own.get("exclusiveMaximum"))
 
     def count(self, limit: str, otherwise: int) -> int:
         """A limit that is a count, as `minItems`."""

@@ -74,9 +74,9 @@ def with_live(moves: Sequence[Move], live: Sequence[Move]) -> tuple[Move, ...]:
 
 def for_good(observed: Observed, reasons: Mapping[str, str]) -> Observed:
     """With the moves of these names as such that cannot be taken back, for these reasons."""
-    changes = tuple(structs.replace(move, returns=False) if move.name in reasons else move for move in observed.changes)
-    lasting = (f"{move}: {reasons[move.name]}" for move in changes if move.name in reasons)
-    return replace(observed, changes=changes, for_good=(*observed.for_good, *lasting))
+    moves = tuple(structs.replace(move, returns=False) if move.name in reasons else move for move in observed.changes)
+    lasting = (f"{move}: {reasons[move.name]}" for move in moves if move.name in reasons)
+    return replace(observed, changes=moves, for_good=(*observed.for_good, *lasting))
 
 
 def returning_first(moves: Sequence[Move], tried: Collection[str]) -> tuple[Move, ...]:

@@ -41,9 +41,9 @@ def moves(draw: st.DrawFn, observed: Observed | None = None, *, live: bool = Fal
         raise UsageError(
             f"nothing of {observed.target} can be changed and taken back{' that the controller passes on' if live else ''}"
         )
-    passed_on, others = [move for move in found if move.live], [move for move in found if not move.live]
+    passed_on, rest = [move for move in found if move.live], [move for move in found if not move.live]
     known = [move for move in found if move in (*observed.live[:1], *observed.turned)]
-    groups = [group for group in (known, passed_on, passed_on, others) if group]
+    groups = [group for group in (known, passed_on, passed_on, rest) if group]
     return draw(st.sampled_from(draw(st.sampled_from(groups))))
 
 

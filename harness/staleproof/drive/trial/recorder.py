@@ -33,7 +33,7 @@ class Recorder:
         the trial's in the end."""
         moved = msgspec.structs.replace(entry, at=round(max(0.0, entry.at - self.began), 6))
         self._entries.append(moved)
-        if (recorded := self._scope.told(moved)) is not None:
+        if (recorded := self._scope.history_entry(moved)) is not None:
             self._file.write(encode_line(recorded))
 
     def places(self) -> set[tuple[str, str]]:
@@ -45,11 +45,11 @@ class Recorder:
     @property
     def has_work(self) -> bool:
         """Whether the controller asked for any write that counts."""
-        return any(isinstance(entry, Asked) and is_work(entry) for entry in map(self._scope.told, self._entries))
+        return any(isinstance(entry, Asked) and is_work(entry) for entry in map(self._scope.history_entry, self._entries))
 
     def so_far(self) -> History:
         """What has been recorded up to now, in order; the trial goes on."""
-        return History(self.header, tuple(in_order(self._scope.all_told(self._entries))), self._references)
+        return History(self.header, tuple(in_order(self._scope.history_entries(self._entries))), self._references)
 
     def finish(self) -> History:
         """Put the entries in order, in the file as well, and close it."""

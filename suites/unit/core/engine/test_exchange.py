@@ -47,13 +47,13 @@ def test_only_a_delete_has_preconditions_in_its_body(method: str, insists: tuple
         ({}, 200, POD, Answered(at=1.0, request=RequestId(3), outcome="ok", code=200, **NAMED)),
         ({}, 409, CONFLICT, Answered(at=1.0, request=RequestId(3), outcome="fail", code=409, reason="Conflict", name="x")),
         (  # a fault answered in place of the API server
-            {"fault": 2, "executed": False, "told": (503, "Busy")},
+            {"fault": 2, "executed": False, "client_status": (503, "Busy")},
             503,
             {"kind": "Status", "reason": "Busy"},
             Answered(at=1.0, request=RequestId(3), outcome="unknown", code=503, reason="Busy", fault=FaultIndex(2), executed=False),
         ),
         (  # a fault lost the answer
-            {"fault": 2, "executed": True, "told": (0, "")},
+            {"fault": 2, "executed": True, "client_status": (0, "")},
             200,
             POD,
             Answered(at=1.0, request=RequestId(3), outcome="unknown", code=0, fault=FaultIndex(2), executed=True, **NAMED),
@@ -90,6 +90,6 @@ def test_a_connection_that_broke_leaves_it_open() -> None:
 
 
 def test_a_watch_that_got_no_stream() -> None:
-    assert exchange(WATCH, fault=1, told=(410, "Expired")).refused(1.0) == Refused(
+    assert exchange(WATCH, fault=1, client_status=(410, "Expired")).refused(1.0) == Refused(
         at=1.0, client="c", resource="pods", namespace="trial", start="5", code=410, reason="Expired", fault=FaultIndex(1)
     )

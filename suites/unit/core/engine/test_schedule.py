@@ -530,7 +530,7 @@ def test_what_a_plan_leaves_alone(fault: AnyFault, line: str, expected: bool) ->
 def test_what_the_history_tells_of_a_change() -> None:
     schedule = Schedule([hold(1, 2), hold(3)])
     changes = [*schedule.begin_step(1, 0.0), *schedule.begin_step(2, 0.0), *schedule.release()]
-    assert [entry for change in changes for entry in schedule.told(change, 5.0)] == [
+    assert [entry for change in changes for entry in schedule.entries_about(change, 5.0)] == [
         FaultOpened(at=5.0, fault=FIRST.number, why="step 1"),
         FaultClosed(at=5.0, fault=FIRST.number),
         FaultMissed(at=5.0, fault=FIRST.number, why=schedule.missed(0)),
@@ -542,7 +542,7 @@ def test_of_a_fault_that_has_fired_the_history_tells_no_more_than_that_it_closed
     schedule = opened(hold(1))
     fired = schedule.fires(FIRST, "pods", 1.0)
     assert fired
-    assert [entry for change in schedule.release() for entry in schedule.told(change, 5.0)] == [
+    assert [entry for change in schedule.release() for entry in schedule.entries_about(change, 5.0)] == [
         FaultClosed(at=5.0, fault=FIRST.number)
     ]
     assert schedule.is_over

@@ -73,7 +73,7 @@ def delivered(uid: str, name: str, namespace: str = "") -> Delivered:
 
 def where(scope: Scope, *entries: Entry) -> list[str]:
     """Namespace and name of what is told."""
-    told = scope.all_told(entries)
+    told = scope.history_entries(entries)
     return [f"{each.namespace}/{each.name}" for each in told if isinstance(each, Asked | Committed | Delivered | Withheld)]
 
 
@@ -123,7 +123,7 @@ def test_what_the_controller_makes_for_itself_is_nobodys(says: str) -> None:
     """A certificate, a role that all share, something for a probe: no trial is compared by it, and nobody removes it."""
     scope, made = Scope("t"), (asked(1, "create", CONFIG_MAPS, "default"), answered(1, "u", "default", "c"))
     commit = committed(CONFIG_MAPS, "u", "c", "default", says=says)
-    assert scope.all_told([*made, commit, delivered("u", "c", "default")]) == []
+    assert scope.history_entries([*made, commit, delivered("u", "c", "default")]) == []
     assert scope.mine({(CONFIG_MAPS, "default", "c"): commit.object}) == {}
 
 
@@ -144,14 +144,14 @@ def test_a_list_where_something_of_the_trials_is_is_reported() -> None:
     listed = Listed(
         at=2.0, request=RequestId(2), client="c", resource=CONFIG_MAPS, namespace="default", revision=Revision(9), items=items
     )
-    *_, told = Scope("t").all_told([*made, asked(2, "list", CONFIG_MAPS, "default"), listed])
+    *_, told = Scope("t").history_entries([*made, asked(2, "list", CONFIG_MAPS, "default"), listed])
     assert isinstance(told, Listed)
     assert [(each.namespace, each.name) for each in told.items] == [("t", "default/c")]
 
 
 def test_what_is_elsewhere_and_nobodys_is_left_out() -> None:
     other = asked(2, "update", CONFIG_MAPS, "default", "c")
-    told = Scope("t").all_told(
+    told = Scope("t").history_entries(
         [other, answered(2, "v"), committed(CONFIG_MAPS, "v", "c", "default"), delivered("v", "c", "default")]
     )
     assert told == []
@@ -209,7 +209,7 @@ def test_what_is_in_another_namespace_has_that_before_its_name() -> None:
     scope = Scope("t")
     made = (asked(1, "create", CONFIG_MAPS, "default"), answered(1, "u", "default", "c"))
     commit = committed(CONFIG_MAPS, "u", "c", "default")
-    asks, answer, told = scope.all_told([*made, commit])
+    asks, answer, told = scope.history_entries([*made, commit])
     assert isinstance(asks, Asked)
     assert (asks.namespace, asks.name) == ("t", "")
     assert isinstance(answer, Answered)
@@ -219,7 +219,7 @@ def test_what_is_in_another_namespace_has_that_before_its_name() -> None:
     shown = scope.shown({(CONFIG_MAPS, "default", "c"): commit.object})
     assert shown == {(CONFIG_MAPS, "t", "default/c"): told.object}
     assert where(scope, asked(2, "delete", CONFIG_MAPS, "default", "c")) == ["t/default/c"]
-    [told_of_delete] = scope.all_told([answered(2, "u", name="c")])
+    [told_of_delete] = scope.history_entries([answered(2, "u", name="c")])
     assert isinstance(told_of_delete, Answered)
     assert (told_of_delete.namespace, told_of_delete.name) == ("t", "default/c")
 
@@ -229,7 +229,7 @@ def test_a_list_is_reported_item_by_item() -> None:
     items = (Item("", "r", "u", Revision(5)), Item("", "s", "v", Revision(5)), Item("default", "c", "w", Revision(5)))
     listed = Listed(at=2.0, request=RequestId(2), client="c", resource=ROLES, revision=Revision(9), items=items)
     removed = answered(3, items=items)
-    *_, told, answer = scope.all_told([*MADE, committed(ROLES, "u", "r"), asked(2, "list", ROLES), listed, removed])
+    *_, told, answer = scope.history_entries([*MADE, committed(ROLES, "u", "r"), asked(2, "list", ROLES), listed, removed])
     assert isinstance(told, Listed)
     assert [(each.namespace, each.name) for each in told.items] == [("t", "r"), ("", "s")]
     assert isinstance(answer, Answered)
@@ -238,7 +238,7 @@ def test_a_list_is_reported_item_by_item() -> None:
 
 def test_who_competed_did_so_about_the_trials_object() -> None:
     commit = committed(ROLES, "u", "r")
-    *_, told = Scope("t").all_told(
+    *_, told = Scope("t").history_entries(
         [*MADE, commit, Competed(at=2.0, request=RequestId(2), resource=ROLES, name="r", uid="u", fault=FaultIndex(0))]
     )
     assert isinstance(told, Competed)
@@ -250,7 +250,7 @@ def test_the_mark_is_left_out_wherever_it_is() -> None:
     child = committed(ROLES, "v", "a-0123abcd-members", owner="u", rules=["of a-0123abcd"])
     opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=ROLES, selector="of=a-0123abcd")
     primary = committed(TENANTS, "u", "a-0123abcd")
-    told = scope.all_told([primary, child, opened])
+    told = scope.history_entries([primary, child, opened])
     assert [each.name for each in told if isinstance(each, Committed)] == ["a", "a-members"]
     assert isinstance(told[1], Committed)
     assert told[1].object["rules"] == ["of a"]
@@ -313,7 +313,7 @@ def test_watches_and_lists_of_a_shared_namespace_are_reported_as_of_the_trials()
     opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=WIDGETS, namespace="x")
     items = (Item("x", f"w{MARK}", "p", Revision(5)), Item("x", "other", "o", Revision(4)))
     listed = Listed(at=1.0, request=RequestId(1), client="c", resource=WIDGETS, namespace="x", revision=Revision(5), items=items)
-    _, told_opened, told_asked, told_listed = shared().all_told([PRIMARY, opened, asked(1, "list", WIDGETS, "x"), listed])
+    _, told_opened, told_asked, told_listed = shared().history_entries([PRIMARY, opened, asked(1, "list", WIDGETS, "x"), listed])
     assert isinstance(told_opened, Opened)
     assert isinstance(told_asked, Asked)
     assert isinstance(told_listed, Listed)
@@ -336,13 +336,13 @@ def called(number: int, namespace: str = "", name: str = "", *, resource: str = 
 
 
 def test_a_call_about_another_trials_object_is_left_out_with_its_answer() -> None:
-    told = Scope("t").all_told([*called(1, "t", "a"), *called(2, "other", "a"), *called(3)])
+    told = Scope("t").history_entries([*called(1, "t", "a"), *called(2, "other", "a"), *called(3)])
     assert [each.call for each in told if isinstance(each, Called | Replied)] == [1, 1, 3, 3]
 
 
 def test_a_call_about_what_is_the_trials_elsewhere_is_reported_as_if_it_were_here() -> None:
     scope = Scope("t", [(TENANTS, "", "a-x"), (CONFIG_MAPS, "kube-system", "settings")], "-x")
-    told = scope.all_told(
+    told = scope.history_entries(
         [*called(1, name="a-x", text="DROP ROLE a-x"), *called(2, "kube-system", "settings", resource=CONFIG_MAPS)]
     )
     found = [(each.namespace, each.name, each.text) for each in told if isinstance(each, Called)]
@@ -363,7 +363,7 @@ def held(namespace: str, name: str) -> Held:
 def test_what_drifts_and_what_a_system_holds_is_reported_as_calls_are() -> None:
     scope = Scope("t", [(TENANTS, "", "a-x")], "-x")
     state = ExternalState(at=2.0, system="db", objects=(held("", "a-x"), held("other", "a"), held("", "")))
-    told = scope.all_told([drifted("", "a-x"), drifted("other", "a"), state])
+    told = scope.history_entries([drifted("", "a-x"), drifted("other", "a"), state])
     assert [(each.namespace, each.name) for each in told if isinstance(each, Drifted)] == [("t", "a")]
     (shown,) = [each.objects for each in told if isinstance(each, ExternalState)]
     assert [(each.namespace, each.name) for each in shown] == [("t", "a"), ("", "")]

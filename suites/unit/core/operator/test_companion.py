@@ -10,7 +10,7 @@ from staleproof.core.operator.companion import (
     acting_on,
     companion_names,
     controllers_flag,
-    together,
+    union,
 )
 
 
@@ -102,6 +102,4 @@ def test_only_companions_that_there_are_act() -> None:
 
 
 def test_whoever_asked_first_makes_no_difference() -> None:
-    assert (
-        together(("namespace", "job"), {"kwok", "job"}) == together({"kwok"}, ("job", "namespace")) == ("job", "kwok", "namespace")
-    )
+    assert union(("namespace", "job"), {"kwok", "job"}) == union({"kwok"}, ("job", "namespace")) == ("job", "kwok", "namespace")

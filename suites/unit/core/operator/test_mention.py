@@ -19,7 +19,7 @@ def means(manifest: dict[str, Any], other: dict[str, Any]) -> Means | None:
 
 
 def mentions_object(manifest: dict[str, Any], other: dict[str, Any]) -> bool:
-    return means(manifest, other) is Means.TOLD
+    return means(manifest, other) is Means.STATED
 
 
 DATABASE, SETTINGS, CLAIM = obj("Secret", "db"), obj("ConfigMap", "settings"), obj("PersistentVolumeClaim", "disk")
@@ -79,7 +79,7 @@ def custom(kind: str, name: str, version: str = QUEUE, **fields: Any) -> dict[st
         ({"policies": ["p"]}, custom("BackupPolicy", "p"), Means.SUGGESTED),
         ({"addresses": ["a"]}, custom("IPAddress", "a"), Means.SUGGESTED),
         ({"pool": {"id": "p"}}, custom("IPAddressPool", "p"), Means.SUGGESTED),
-        ({"clusterQueue": "q"}, custom("ClusterQueue", "q"), Means.TOLD),
+        ({"clusterQueue": "q"}, custom("ClusterQueue", "q"), Means.STATED),
         ({"tier": "gold"}, custom("ServiceLevel", "gold"), Means.PERHAPS),
         ({"group": {"name": "spot"}}, custom("ResourceFlavor", "spot"), Means.PERHAPS),
         ({"resourceGroups": [{"name": "spot"}]}, custom("ResourceFlavor", "spot"), None),

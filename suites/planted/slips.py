@@ -64,8 +64,8 @@ SLIPS = (
     Slip(
         "exclusive-maximum-exceeded",
         f"{_PACKAGES}/draw/mutations/schema.py",
-        'return found - (1 if whole else 0.5) * bool(self.own.get("exclusiveMaximum"))',
-        'return found + (1 if whole else 0.5) * bool(self.own.get("exclusiveMaximum"))',
+        'return found - (1 if is_integer else 0.5) * bool(self.own.get("exclusiveMaximum"))',
+        'return found + (1 if is_integer else 0.5) * bool(self.own.get("exclusiveMaximum"))',
         unit("draw/mutations/schema", "draw/mutations/texts", "draw/mutations/sample_moves"),
     ),
     Slip(

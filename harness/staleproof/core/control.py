@@ -18,7 +18,7 @@ from staleproof.core.plan.plan import M, converted, fault_problems, read_json
 class InstallPlan(Value, frozen=True):
     """Replace all faults. Entries count faults from 0 in this order; `namespace` is the trial's, empty for all.
 
-    `runner` says that the caller runs the controller, and kills, restarts and pauses it when the entries tell that it is time.
+    `runner` says that the caller runs the controller, and kills, restarts and pauses it when the entries say that it is time.
     """
 
     faults: tuple[AnyFault, ...] = ()
@@ -135,10 +135,10 @@ def _problems(body: msgspec.Struct) -> list[str]:
 
 
 def without_runner(faults: Iterable[Fault]) -> list[str]:
-    """What is wrong with these faults, in words, when nobody runs the controller."""
+    """What is wrong with these faults, in words, when the controller has no runner."""
     return [
         f"fault {number} ({fault.tag}): it is done to the controller's process, which the proxy does not have; leave it out and do"
-        ' it yourself, or, if you do it when the entries tell, say "runner": true in PUT /v1/plan'
+        ' it yourself, or, if you do it when the entries say so, say "runner": true in PUT /v1/plan'
         for number, fault in enumerate(faults, 1)
         if fault.needs_runner
     ]

@@ -97,10 +97,10 @@ class CallFault(Value, frozen=True, kw_only=True, tag_field="fault", tag="calls"
     """How calls to an external system go wrong.
 
     Attributes:
-        effect: `delay`: the system does at once what it is asked for, and answers late, by `seconds`; `reject`: the client is told
-            that the system cannot do it now, and the system is not asked; `cut`: the connection ends before the system is asked;
-            `lose-answer`: the system does what it is asked for, and the connection ends before the answer; `stall`: the same, and
-            the connection stays.
+        effect: `delay`: the system does at once what it is asked for, and answers late, by `seconds`; `reject`: the answer is
+            that the system cannot do it now, and the call does not reach the system; `cut`: the connection ends before the call
+            reaches it; `lose-answer`: the system does what it is asked for, and the connection ends before the answer; `stall`: the
+            same, and the connection stays.
         seconds: of a delay.
         mentions: only calls that have this in them; empty means all.
         changes: only calls that change something, as their verb says (`changes_something`).
@@ -143,7 +143,7 @@ class CallSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     Attributes:
         at: seconds on the machine's monotonic clock.
         call: the relay's number of the call, from 1.
-        client: as whom it has connected.
+        client: the user that it has connected as.
         verb: what it is counted as: the first word of a statement, or an HTTP method.
         text: the statement, or the path.
         values: what is sent beside the text and may be words: the parameters of a statement, the body of a request.
@@ -193,7 +193,7 @@ class NotificationSeen(
 
 
 Seen = CallSeen | AnswerSeen | NotificationSeen
-"""What a relay tells, in order."""
+"""What a relay reports, in order."""
 
 
 _ONLY_LOOKS = frozenset(

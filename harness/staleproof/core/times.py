@@ -322,7 +322,7 @@ PRIOR_SECONDS = 20.0
 FOUND_SECONDS = 20.0
 """What was found takes about so much longer: it is compared, run again, perhaps made smaller."""
 GIT_SECONDS = 10.0
-"""git has so long to tell which version of a checkout this is."""
+"""git has so long to say which version of a checkout this is."""
 WEBHOOK_RETRY_SECONDS = 0.25
 """A write whose webhook does not answer."""
 SWEEP_SECONDS = 0.5
@@ -332,7 +332,7 @@ READY_POLL_SECONDS = 0.02
 METRICS_SECONDS = 1.0
 """The controller's metrics, while something is going on."""
 UNTIL_DUE_SECONDS = 86400.0
-"""Whether metrics are to be read: whatever makes it so wakes who waits."""
+"""Whether metrics are to be read: whatever makes it so wakes the task that waits."""
 
 # The proxy
 

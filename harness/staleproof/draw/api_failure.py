@@ -52,8 +52,8 @@ def reject_reads(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def lose_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """The answer to the first write of each kind is lost, status writes aside: a status that is written twice does no harm. Who
-    writes nothing else may give up all the same."""
+    """The answer to the first write of each kind is lost, status writes aside: a status that is written twice does no harm. A
+    controller that writes nothing else may give up all the same."""
     kinds = _kinds(observed.life)
     own = [each for each in kinds if not each.subresource] or kinds
     return (
@@ -66,7 +66,7 @@ def lose_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Another user edits the object just before its first update of each kind: the primary as the user does a little later.
 
-    Of a child that is hidden, too, until the next step: who is refused has still to learn why.
+    Of a child that is hidden, too, until the next step: the controller that was refused has still to learn why.
     """
     at = occasions(observed, life(observed).steps)
     return (
@@ -97,7 +97,7 @@ def outdated_copy(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def slow_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """The answer to its first create, and to its first delete, comes after the event that tells of it."""
+    """The answer to its first create, and to its first delete, comes after the event of it."""
     writes = {
         each.verb: each for each in reversed(_kinds(observed.life)) if each.verb in ("create", "delete") and not each.subresource
     }

@@ -54,7 +54,7 @@ def name_taken(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Hide what it creates first; another user deletes one of those; then only a list tells what is left (KEP-5647, Risks).
+    """Hide what it creates first; another user deletes one of those; then only a list shows what is left (KEP-5647, Risks).
 
     It is never shown that there was one more. Of the child that it creates most of: one kind is as good as another.
     """
@@ -145,8 +145,8 @@ def primary_returns(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def primary_returns_otherwise(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Delete the primary and make another one of its name, unseen; nothing else happens.
 
-    Both have generation 1, and no touch says that there is news. Where a list tells of it, an informer makes one update of a delete
-    and a create (client-go, `DeltaFIFO.Replace`). Who holds a primary with a finalizer sees that it goes.
+    Both have generation 1, and no touch says that there is news. Where a list shows it, an informer makes one update of a delete
+    and a create (client-go, `DeltaFIFO.Replace`). A controller that holds a primary with a finalizer sees that it goes.
     """
     other = merged(observed.sample, observed.change.patch) if observed.change is not None else None
     is_unseen = observed.resource in observed.watched and not observed.keeps_finalizer

@@ -41,7 +41,7 @@ for _profile in PROFILES.values():
         max_examples=max(_profile.examples, 1),
         derandomize=False,  # as it would be in CI
         deadline=None,  # a trial takes as long as the controller does
-        phases=(Phase.explicit, Phase.reuse, Phase.generate),  # Hypothesis cannot be told when to stop shrinking
+        phases=(Phase.explicit, Phase.reuse, Phase.generate),  # Hypothesis takes no limit for shrinking
         suppress_health_check=tuple(HealthCheck),
     )
 
@@ -98,7 +98,7 @@ def drawn_family(scenario: str, alike: Callable[[Observed, int], SearchStrategy[
 
 
 def _workload(plan: Plan) -> str:
-    """What is done to whom; not what it says when it appears: to touch one with three replicas shows what one with five does."""
+    """What is done to which object, not its content at first: to touch one with three replicas shows what one with five does."""
     return repr([target_of(step.object) if isinstance(step, Apply) else step for step in plan.steps])
 
 

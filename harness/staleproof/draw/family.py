@@ -28,7 +28,7 @@ class Draft:
         steps: the workload; empty means `canonical.life`.
         settle: how long to wait; empty means as long as the scenario waits.
         fresh: the controller is turned away for long, so it must be started anew if it does not try again at once. That is so in
-            any case when a fault or a step ends watches with 410, or when nobody can connect.
+            any case when a fault or a step ends watches with 410, or when no client can connect.
         aims: slugs of the requirements that it is meant to exercise; empty means what its faults and steps are tried for.
     """
 

@@ -1,4 +1,4 @@
-"""Which faults a workload gives an occasion for, as far as a controller's fault-free runs tell.
+"""Which faults a workload gives an occasion for, as far as a controller's fault-free runs show.
 
 What it writes in a step is what it wrote in the step that is like it of the workloads at which it was watched: `canonical.life`,
 `canonical.turns` and `canonical.death`. Where there is none, nothing is expected; nor is it while the primary says what it never

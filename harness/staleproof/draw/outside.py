@@ -2,7 +2,7 @@
 system is down while the primary changes.
 
 The API is silent until what drifted is repaired, or until it should have been; only then is the primary touched. So a controller
-that needs an event is told from one that looks by itself, and from one that never looks.
+that needs an event differs from one that looks by itself, and from one that never looks.
 """
 
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def drift(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def unheard(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """The same, and the notification by which the system tells of it is lost; where there are none, nothing is lost."""
+    """The same, and the system's notification of it is lost; where there are none, nothing is lost."""
     return (
         Draft(
             f"{words} and no notification is sent",
@@ -144,7 +144,7 @@ def replaced(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def told(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """The system tells of what drifts, and that goes wrong on its way: it is lost, comes twice, late, or out of order."""
+    """The system notifies of what drifts, and that goes wrong on its way: it is lost, comes twice, late, or out of order."""
     for outside, words, step in profile.more(_first(observed)):
         if "notify" not in outside.can:
             continue
@@ -161,8 +161,8 @@ def told(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def unkept(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """What keeps for the controller what the system tells (a replication slot) is lost while the controller is down, and with it
-    what was told meanwhile."""
+    """What keeps notifications for the controller (a replication slot) is lost while the controller is down, and with it those that
+    were sent meanwhile."""
     for outside, words, step in profile.more(_first(observed)):
         kept = [each for each in observed.outside if each.system == outside.system and each.names]
         for each in kept if "notify" in outside.can and _claims(outside) else ():

@@ -51,8 +51,8 @@ def hide_deletes(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def hide_updates(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Hide its first update of anything that it watches, in each step in which it makes one, and what comes after it.
 
-    Updates that change nothing are left out: no event tells of them. What follows a change is that it is taken back, if it can be:
-    who still sees what was there before takes that for done. Those of a status only where it writes nothing else.
+    Updates that change nothing are left out: they bring no event. What follows a change is that it is taken back, if it can be:
+    a controller that still sees what was there before takes that for done. Those of a status only where it writes nothing else.
     """
     lived, trip = life(observed), round_trip(observed)
     comes_back = lived.changes if observed.change in trip.steps else 0

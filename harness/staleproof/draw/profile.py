@@ -91,5 +91,5 @@ _SEEDS = 2**32
 
 
 def new_seed() -> str:
-    """One that nobody has given."""
+    """A seed for a run to which the user has given none."""
     return str(secrets.randbelow(_SEEDS))

@@ -101,7 +101,7 @@ def past(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Restart it on each earlier state of each resource that it reads at resourceVersion 0, and of all of them at once.
 
     A state that is like the present, or like a later one that is shown, is left out, and so is a resource without objects. The
-    state after a change is shown where that was taken back, if it can be: then it asks for what nobody wants any more.
+    state after a change is shown where that was taken back, if it can be: then it asks for what no user wants any more.
     """
     lived, died = life(observed), death(observed)
     taken_back = lived.changes + 1 if observed.live[:1] == observed.returning[:1] else 0

@@ -1,7 +1,7 @@
 """The smallest plan that still fails: which smaller plans there are, and the search among them.
 
-A loop of our own, and not Hypothesis': each question takes a trial of seconds on a live controller. Hypothesis can neither be told
-when to stop nor what to try first, it shrinks choices and not plans, and it calls a test that does not answer alike twice flaky.
+A loop of our own, and not Hypothesis': each question takes a trial of seconds on a live controller. Hypothesis takes neither a
+limit nor an order of what to try, it shrinks choices and not plans, and it calls a test that does not answer alike twice flaky.
 What is tried: short rests, because they cost most of the time, then fewer faults, fewer steps, less content; what still fails is
 kept, and the search begins again from there. Faults that open together were drawn for each other, and stay together at first. Of
 the steps the first guess is what most findings need: the first one, those with which faults open and close, and the one in which
@@ -46,7 +46,7 @@ class Shrunk:
 def shrunk(plan: Plan, fails: Fails, shown_in: int = 0) -> Shrunk:
     """The smallest plan that is found to fail as this one does. No plan is asked about twice.
 
-    `shown_in`: the number of the step in which the finding showed; 0: nobody knows, so in the last.
+    `shown_in`: the number of the step in which the finding showed; 0: it is not known, so in the last.
     """
     best, tried = plan, {fingerprint(plan)}
     while True:

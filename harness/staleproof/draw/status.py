@@ -27,7 +27,7 @@ def hidden_change(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def hidden_changes(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """The primary is changed several times unseen, and a list tells what came of it."""
+    """The primary is changed several times unseen, and a list shows what came of it."""
     seen = observed.resource in observed.watched and life_events(observed, observed.resource)
     hold = HoldStream(resource=observed.resource, window=Window(2, life(observed).last), release="relist")
     title = "all changes of the primary unseen, then its watch expires"

@@ -71,7 +71,7 @@ def expire(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def expire_gap(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """The watch of one resource shows nothing for a step, and then expires: only the next list tells what happened."""
+    """The watch of one resource shows nothing for a step, and then expires: only the next list shows what happened."""
     return profile.some(_unseen(observed, "relist", "expires", "survives-expiry"))
 
 
@@ -125,7 +125,7 @@ def _events(observed: Observed, which: slice) -> list[tuple[str, int]]:
 
 def _unseen(observed: Observed, release: Release, ends: str, aim: str) -> Iterator[Draft]:
     """Each watched resource in the last step that is sure to bring an event of it. Children go unseen, where they can, and more are
-    wanted again: a status alone does not show who still counts them."""
+    wanted again: a status alone does not show whether the controller still counts them."""
     trip, lived = round_trip(observed), life(observed)
     shrinks = {each.resource for each in observed.life if each.verb == "delete" and each.step == lived.shrinks}
     for resource, last in _events(observed, slice(-1, None)):

@@ -1,8 +1,8 @@
 """Plans of the sweep scenario: many primaries, each with a move of its own, and one fault for all of them.
 
 A sweep asks the same of many edges of the operator's map for the price of one trial. Its primaries, the copies, differ in nothing
-but their names and their moves; they are made, moved and moved back together. What is found in it accuses nobody: each copy that
-is suspected is run alone, with the same steps and the same fault.
+but their names and their moves; they are made, moved and moved back together. What is found in it accuses no controller: each copy
+that is suspected is run alone, with the same steps and the same fault.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""A request of a client on its way, and the entries about it: what was asked, what was answered, what the client was told."""
+"""A request of a client on its way, and the entries about it: what it asked for, the answer, and what reached the client."""
 
 from dataclasses import dataclass, field
 
@@ -52,7 +52,7 @@ class Exchange:
         )
 
     def answered(self, code: int, body: bytes, now: float, *, retry_after: bool) -> Answered | Listed:
-        """The API server (or a fault) answered so; the client was told this, or what a fault made of it."""
+        """The API server (or a fault) answered so; the client got this, or what a fault made of it."""
         answer = read_answer(body)
         lost = self.executed is True
         code, reason = self.client_status if lost and self.client_status else (code, answer.reason)
@@ -90,7 +90,7 @@ class Exchange:
         return Answered(at=now, request=self.number, outcome="unknown", reason=why, fault=self.fault, executed=self.executed)
 
     def refused(self, now: float) -> Refused:
-        """A WATCH was told something else, and no stream is open."""
+        """A WATCH got an answer that is no stream."""
         code, reason = self.client_status or (0, "")
         return Refused(
             at=now,

@@ -40,7 +40,7 @@ class Closing:
     """The end of the stream; nothing leaves after it.
 
     `fault` is the fault that ended it, None for upstream; `frame` the one in whose place it ended. `is_softened`: it was to end for
-    lack of history, but its initial events were not complete, and a client that asked for the state cannot be told that (row 12).
+    lack of history, but its initial events were not complete, and a client that asked for the state cannot get 410 (row 12).
     """
 
     how: Ending

@@ -53,7 +53,7 @@ class Message:
 
 
 class Frontend:
-    """A fold over what a client sends. `user` is as whom it connects, once it has said so."""
+    """A fold over what a client sends. `user` is the user that it connects as, once it has named one."""
 
     def __init__(self) -> None:
         self.user = ""

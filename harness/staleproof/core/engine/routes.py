@@ -1,4 +1,4 @@
-"""The calls of the proxy's control API: what the proxy serves, and the OpenAPI document that tells programs in any language of it.
+"""The calls of the proxy's control API: what the proxy serves, and the OpenAPI document of it for programs in any language.
 
 The bodies are those of `staleproof.core.control`: their schemas are made from the types that the proxy reads.
 """
@@ -50,7 +50,7 @@ ROUTES = (
         method="get",
         path="/v1/entries",
         summary="What happens, from an entry on, until the caller leaves",
-        more="Entries that every reader was given long ago are gone; so are the oldest of those that nobody has read.",
+        more="Entries that every reader was given long ago are gone; so are the oldest of those that no reader has had.",
         parameters=(
             {"name": "after", "in": "query", "schema": _NATURAL, "description": "the number of the first entry, from 0"},
             {
@@ -58,7 +58,7 @@ ROUTES = (
                 "in": "query",
                 "schema": {"type": "boolean", "default": False},
                 "description": "whether the caller drives the faults: when the last such connection is gone, however that came "
-                "about, the proxy does what it was told to do then (staleproof proxy --on-disconnect)",
+                "about, the proxy does what --on-disconnect of staleproof proxy says",
             },
         ),
         answer={

@@ -30,7 +30,7 @@ class Schedule:
 
     `namespace` is the trial's: requests elsewhere do not count, and frames from elsewhere do not count as firing (the streams of a
     controller that watches all namespaces carry both). But where the controller makes something, that is the trial's, too, unless
-    it is another trial's. Empty counts everything. `plan` tells this installation from those before.
+    it is another trial's. Empty counts everything. `plan` is the number of this installation: each has another.
     """
 
     def __init__(self, faults: Sequence[AnyFault] = (), namespace: str = "", *, plan: int = 0) -> None:
@@ -196,7 +196,7 @@ class Schedule:
         """The client has been given the collection as of this revision, and will go on from there."""
         self._past.add((*_collection(request), revision))
 
-    # --- what the history tells of the faults
+    # --- what the history says of the faults
 
     def number(self, fault: FaultRef | None) -> FaultIndex | None:
         """How entries call this fault; None when it is of a plan that has been replaced."""
@@ -229,7 +229,7 @@ class Schedule:
         return [FaultFired(at=now, fault=planned.ref.number, on=on)]
 
     def refuse(self, fault: FaultRef | None, refusal: Refusal, on: str) -> None:
-        """The fault was asked for something that would be hostile, or cannot be done, and did nothing. Told once a fault."""
+        """The fault was asked for something that would be hostile, or cannot be done, and did nothing. Recorded once a fault."""
         planned = self._planned(fault)
         if planned is not None and planned.refused is None:
             planned.refused = refusal

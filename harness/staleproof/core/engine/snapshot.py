@@ -97,6 +97,6 @@ def _typed(found: _List, item: msgspec.Raw) -> bytes:
 def _one_row(found: _List, row: msgspec.Raw) -> bytes:
     """A Table is a list in rows; of one object, too, and then its metadata is the object's."""
     obj = msgspec.json.decode(row, type=_Row).object
-    metadata = found.metadata if obj is None else obj.metadata  # includeObject=None: nobody knows the object's
+    metadata = found.metadata if obj is None else obj.metadata  # includeObject=None: the object's are not known
     table = {"kind": found.kind, "apiVersion": found.apiVersion, "metadata": metadata}
     return msgspec.json.encode({**table, "columnDefinitions": found.columnDefinitions, "rows": [row]})

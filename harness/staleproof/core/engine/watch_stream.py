@@ -1,4 +1,4 @@
-"""One watch on its way through the proxy: bytes from upstream go in, and what the client gets and the history is told comes out.
+"""One watch on its way through the proxy: bytes from upstream go in; bytes for the client and entries of the history come out.
 
 A gate decides when frames leave, the self-check looks at what left, checksums at the bytes. Call a method when something happens,
 then `take` what follows from it: bytes for the client, entries, and at last how the client's side ends. Time is an argument.
@@ -66,7 +66,7 @@ class WatchStream:
 
     @property
     def state(self) -> StreamState:
-        """What the control API tells of it."""
+        """What the control API says of it."""
         request = self.request
         return StreamState(self.number, self.client, request.resource, request.namespace, len(self.gate), self.gate.held_bytes)
 
@@ -230,7 +230,7 @@ class WatchStream:
         self._is_touched = True
         match received.decision:
             case Sever() | Follow() | Repeat():
-                return  # told when the stream has ended, or what the fault added has left
+                return  # recorded when the stream has ended, or what the fault added has left
             case Drop():
                 self._monitor.lost(frame)
                 self._dropped(frame, received.fault, now)

@@ -24,7 +24,7 @@ from staleproof.core.history.request import ApiRequest
 
 GONE = Reply(410, "Expired", "too old resource version")
 _EXPIRED: dict[str, End] = {"stream": "expired", "resume": "lapsed", "watch": "gone"}
-"""How streams end for lack of history, by where the client is to be told."""
+"""How streams end for lack of history, by where the client is to learn it."""
 
 
 class Refuse(Fault, frozen=True, kw_only=True, tag="Refuse"):
@@ -76,7 +76,7 @@ class Expire(Fault, frozen=True, kw_only=True, tag="Expire"):
 
     `at` says where: `stream`, as an ERROR event in the open streams (at once, or in place of the nth frame of each) and for every
     resumption behind them; `resume`, as an ERROR event for every resumption, the open streams ending cleanly; `watch`, the same as
-    an HTTP answer, which only the documents allow (row 11b), so it tells about robustness and is never scored; `list`, as an HTTP
+    an HTTP answer, which only the documents allow (row 11b), so findings are about robustness and never scored; `list`, as an HTTP
     answer to LISTs of exactly one resourceVersion, of a page of it, or of a continue token (never to others: they need no history).
     """
 

@@ -107,7 +107,7 @@ class LoseAnswer(CallFault, frozen=True, kw_only=True, tag="LoseAnswer"):
 
     @property
     def phrase(self) -> str:
-        status = "" if self.code == RESET else f" and told as {self.code}"
+        status = "" if self.code == RESET else f" and replaced by {self.code}"
         return f"answers about {self.about} were lost{status}, the requests executed"
 
     def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
@@ -128,7 +128,7 @@ class SlowAnswer(CallFault, frozen=True, kw_only=True, tag="SlowAnswer"):
     """Keep the answer back for so many seconds (the watch event overtakes it), or with `before` the request itself.
 
     `outdated`: meanwhile another user writes to the object that an update or a patch is about, and changes nothing in it (`nudge`),
-    so that the watch shows something newer than the answer tells.
+    so that the watch shows something newer than the answer does.
     """
 
     row = "5"

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 ViewEffect = Literal["hides", "lags", "rewinds", "slows-start", "drops-bookmarks", "adds-bookmarks", "refuses-watch-lists"]
 """What the controller is shown.
 
-- `hides`: nothing new of a resource is shown while the fault is open, and nothing tells the controller that something is amiss.
+- `hides`: nothing new of a resource is shown while the fault is open, and the controller gets no sign that something is amiss.
 - `lags`: live events come late and in order, and none is left out.
 - `rewinds`: a state is shown that is older than what the controller had seen.
 - `slows-start`: initial lists, or the events in their place, come late.
@@ -30,7 +30,7 @@ RequestEffect = Literal["disconnects", "rejects", "competes", "loses", "slows"]
 """What becomes of its requests.
 
 - `disconnects`: nothing reaches the API server: connections are refused, or hang and are reset in the end.
-- `rejects`: a request is not executed, and the controller is told so, if only by a reset connection.
+- `rejects`: a request is not executed, and the controller learns that, if only by a reset connection.
 - `competes`: another user writes to an object just before the controller does.
 - `loses`: a request is executed and its answer never comes.
 - `slows`: an answer comes late. Exception: initial lists (`slows-start`).
@@ -40,7 +40,7 @@ ProcessEffect = Literal["restarts", "kills", "terminates", "pauses"]
 """What is done to its process.
 
 - `restarts`: the process ends and a new life begins, which has seen nothing.
-- `kills`: the process ends over one of its own writes, so nobody is left to hear the answer.
+- `kills`: the process ends over one of its own writes, so no process is left to hear the answer.
 - `terminates`: before it ends the process is asked to stop (SIGTERM), and may finish what it is doing.
 - `pauses`: the process stands still while the cluster goes on.
 """
@@ -48,13 +48,13 @@ ProcessEffect = Literal["restarts", "kills", "terminates", "pauses"]
 ExternalEffect = Literal[
     "rejects-calls", "slows-calls", "loses-calls", "loses-notifications", "slows-notifications", "repeats-notifications"
 ]
-"""What becomes of its calls to external systems, and of what these tell it.
+"""What becomes of its calls to external systems, and of their notifications.
 
-- `rejects-calls`: a call is not executed, and the controller is told so.
+- `rejects-calls`: a call is not executed, and the controller learns that.
 - `slows-calls`: an answer comes late.
 - `loses-calls`: a call is executed and its answer never comes.
-- `loses-notifications`: what a system tells never comes.
-- `slows-notifications`: it comes late, and perhaps behind what was told later.
+- `loses-notifications`: a notification never comes.
+- `slows-notifications`: it comes late, and perhaps behind one that was sent later.
 - `repeats-notifications`: it comes twice.
 """
 

@@ -66,7 +66,7 @@ class ExternalCallFault(ExternalFault, frozen=True, kw_only=True):
 
 
 class ExternalNoticeFault(ExternalFault, frozen=True, kw_only=True):
-    """A fault about notifications, by which an external system tells the controller of a change."""
+    """A fault about notifications, which an external system sends to the controller when something changes."""
 
     row = "37"
     needs: ClassVar[Need] = "notification"

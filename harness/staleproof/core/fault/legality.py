@@ -22,7 +22,7 @@ Contract = Literal["legal", "hostile"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table. `number` is a stable identifier; `done` says whether kube-apiserver (v1.36) does it, or who else does;
+    """One line of the table. `number` is a stable identifier; `done` says whether kube-apiserver (v1.36) does it, or what else does;
     `why` what the contract is, `source` where it is written."""
 
     number: str

@@ -269,7 +269,7 @@ class Fault(Value, frozen=True, kw_only=True, tag_field="fault", tag=True):
 
     @property
     def refuses_connections(self) -> bool:
-        """Whether nobody can connect while it is open; connections that are open when it opens are reset."""
+        """Whether no client can connect while it is open; connections that are open when it opens are reset."""
         return False
 
     @property

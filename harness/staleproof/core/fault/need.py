@@ -20,7 +20,7 @@ Need = Literal[
 - `write`: it writes to the resource.
 - `own write`: it writes to the resource and watches it; the field `write` says which of its writes it is.
 - `call`: it calls an external system to change something there.
-- `notification`: an external system tells it of a change that it has not made; only what drifts brings one.
+- `notification`: an external system notifies it of a change that it has not made; only what drifts brings one.
 """
 
 Span = Literal["any", "rest", "step", "seconds"]

@@ -211,7 +211,7 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
     says = "the initial state of {} came late"
     needs = "start"
     lasts = "rest"
-    tries: ClassVar[Tries] = {"by_seconds": (2.0,)}  # longer than who waits for a time, not for its lists
+    tries: ClassVar[Tries] = {"by_seconds": (2.0,)}  # longer than a controller that waits for a time, not for its lists
     by_seconds: Seconds = 1.0
     then: Literal["ends", "closes"] = "ends"
 

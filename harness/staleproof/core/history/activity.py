@@ -1,7 +1,7 @@
-"""Is the controller idle? Is it quiet? The entries alone tell, so the runner waits for conditions and never sleeps.
+"""Is the controller idle? Is it quiet? The entries alone show it, so the runner waits for conditions and never sleeps.
 
 Idle: every request has been answered, every commit has reached the streams that will show it (delivered, or withheld by a fault),
-and for a while the controller neither changed anything nor was shown a change. Quiet: for a while nobody, companions included,
+and for a while the controller neither changed anything nor was shown a change. Quiet: for a while no client, companions included,
 changed anything in the trial's namespace. Bookkeeping (leases, events) does not count.
 
 Rest is a fixed point of the state, not silence (`change`): a controller that writes again and again what is there already, or
@@ -13,7 +13,7 @@ Two watches of one resource that look at other namespaces or labels are two info
 itself.
 Nor is a new life idle before it watches what a life opens by itself, nor before it has had the time in which one was seen to begin
 its work, unless it has written something: workers of some runtimes start seconds after their watches. Some watches are only opened
-when they are first needed (controller-runtime does that), and nothing tells when that is: a watch opened after the life was shown
+when they are first needed (controller-runtime does that), and nothing shows when that is: a watch opened after the life was shown
 an object of the trial.
 
 Of several programs each has lives and watches of its own, and all must be idle. The controller, and whichever client is no further
@@ -126,7 +126,7 @@ class Activity:
         return self.last_activity
 
     def quiet_since(self, now: float) -> float | None:
-        """Since when nobody has changed anything; None while something is under way."""
+        """Since when no client has changed anything; None while something is under way."""
         return None if self.idle_since(now) is None else self.last_write
 
     def begin(
@@ -203,7 +203,7 @@ class Activity:
             self._reached.pop(number, None)
         self._missed = {watch: at for watch, at in self._missed.items() if watch.program != program}
         self._in_flight = {number: asked for number, asked in self._in_flight.items() if self.program(asked.client) != program}
-        if not self.programs:  # else it is not known whose calls they are; the relay tells when their connections have ended
+        if not self.programs:  # else it is not known whose calls they are; the relay reports when their connections have ended
             self._calls.clear()
 
     def wakes(self, now: float, program: str = "") -> None:
@@ -245,7 +245,7 @@ class Activity:
         self.touch(now)
 
     def expect(self, resource: str, revision: int, at: float) -> None:
-        """The API server has told of this commit of another user's, so truth and streams will, too; the controller may react."""
+        """An answer has shown this commit of another user's, so truth and streams will, too; the controller may react."""
         if self._counts(resource, self.namespace):
             self._commits[resource] = max((revision, at), self._commits.get(resource, (0, 0.0)))
             self._changes.expect(resource, Revision(revision))
@@ -369,7 +369,7 @@ class Activity:
                 self.touch(entry.at)
 
     def _is_unmoved(self, resource: str, entry: Delivered) -> bool:
-        """Whether the frame shows a commit that changed nothing, or one of which truth has yet to tell: then that counts."""
+        """Whether the frame shows a commit that changed nothing, or one that truth has yet to show: then that counts."""
         if entry.revision is None or not self._is_of_trial(entry.namespace):
             return False
         return not self._changes.shown(resource, entry.revision)

@@ -66,8 +66,8 @@ def void_writes(work: Iterable[Request], commits: Iterable[Commit], moves: Colle
 
 
 class Changes:
-    """A fold over the commits of a trial, and others, and the answers to the controller's writes, in the order in which they were
-    heard of: either may come first. `moves`: the fields that move by themselves.
+    """A fold over the commits of a trial, and others, and the answers to the controller's writes, in the order in which they
+    came: either may be first. `moves`: the fields that move by themselves.
 
     Attributes:
         done: the kinds of writes by which the controller has changed anything since `done` was cleared.
@@ -98,7 +98,7 @@ class Changes:
         return changed
 
     def answered(self, asked: Asked, answer: Answered) -> bool | None:
-        """Whether a write changed anything; None if its commit will tell, which has not been heard of."""
+        """Whether a write changed anything; None if its commit, which has not come yet, will show it."""
         kind = write_kind(asked)
         if asked.dry_run or answer.outcome == "fail" or answer.executed is False:
             return False
@@ -116,9 +116,9 @@ class Changes:
         return changed
 
     def awaits(self, since: float) -> bool:
-        """Whether the commit of a write that was answered after this time has not been heard of."""
+        """Whether the commit of a write that was answered after this time has not come yet."""
         return any(at > since for _, at in self._awaited.values())
 
     def shown(self, resource: str, revision: Revision) -> bool | None:
-        """Whether the commit of this revision changed anything; None if it has not been heard of."""
+        """Whether the commit of this revision changed anything; None if it has not come yet."""
         return self._changed.get((resource, revision))

@@ -48,7 +48,7 @@ class Item(msgspec.Struct, frozen=True, array_like=True):
 class Committed(_Entry, frozen=True, kw_only=True):
     """kube-apiserver committed a change; the harness's own direct watch showed it. For DELETED, `object` is the last state.
 
-    `managers`: who changed it, as `metadata.managedFields` says; empty where that does not tell.
+    `managers`: who changed it, as `metadata.managedFields` says; empty where that does not say it.
     """
 
     resource: str
@@ -322,7 +322,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
 class ExternalState(_Entry, frozen=True, kw_only=True):
     """What an external system held when the harness read it, which is no call of the controller's. `objects` is all of it, in
     order of kind and name. It is read at the end of each step and before and after each drift; while a repair is waited for, it is
-    read over and over, and told when it has changed."""
+    read over and over, and recorded when it has changed."""
 
     system: str
     objects: tuple[Held, ...] = ()
@@ -447,7 +447,7 @@ class Started(_Entry, frozen=True, kw_only=True):
 
 
 class Exited(_Entry, frozen=True, kw_only=True):
-    """The controller's process ended without being told to; it is started again, as a supervisor does.
+    """The controller's process ended by itself; it is started again, as a supervisor does.
 
     `reason`: what is known besides the code. `log` is how its log ends, without secrets. `unrenewed`: how many seconds ago this
     life last wrote a Lease of its own, None if it held none; `renews_every`: the seconds between its last two such writes, None if

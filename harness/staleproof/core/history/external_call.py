@@ -32,7 +32,7 @@ from staleproof.core.plan.masking import may_be_secret
 
 Key = tuple[str, str, str]
 """resource, namespace, name"""
-_NOBODY: Key = ("", "", "")
+_NO_OBJECT: Key = ("", "", "")
 _SHORTEST_ID = 4
 _ID = re.compile(r"[\w.:/-]+")
 _WORD = re.compile(r"[0-9a-z]+")
@@ -88,11 +88,11 @@ class CallOwners:
     def owner(self, texts: Iterable[str]) -> Key:
         """The object that is meant; three empty strings: none."""
         said = [_words(text) for text in texts]
-        rank, owner = max(((self._rank(key, known, said), key) for key, known in self._objects.items()), default=((), _NOBODY))
-        return owner if rank else _NOBODY
+        rank, owner = max(((self._rank(key, known, said), key) for key, known in self._objects.items()), default=((), _NO_OBJECT))
+        return owner if rank else _NO_OBJECT
 
     def entry(self, seen: Seen) -> ExternalEntry:
-        """What the history has of what a relay has told."""
+        """What the history has of a relay's report."""
         match seen:
             case CallSeen(text=text, values=values):
                 resource, namespace, name = self.owner((text, *values))

@@ -1,8 +1,8 @@
 """An object as path → value, so that two runs can be compared field by field.
 
 What names one run (uids, namespace, generated names, times, revisions) is left out or replaced by a placeholder, the namespace also
-within keys and longer strings, as in a path or the address of a Service. So is what tells of the way and not of the state: messages
-of conditions, and their reasons (those of the last transition, API conventions say), counters of attempts. Where order tells of the
+within keys and longer strings, as in a path or the address of a Service. So is what is about the way and not the state: messages
+of conditions, and their reasons (those of the last transition, API conventions say), counters of attempts. Where order is about the
 way only, it does not count: conditions are found by their type, other lists in the status and finalizers are sorted.
 """
 

@@ -44,7 +44,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
         role: `trial` for the one to be judged; others are what it is compared with. `reference`: the workload without faults;
             `paced`: the same, as slowly as in the trial; `woken` and `final`: what the trial's plan leaves but for the staleness
             (`core.plan.but_for`); `ablated`: the trial's plan without the faults that a requirement is about.
-        namespace: the trial's. What is the trial's elsewhere, or has no namespace, is told as if it were in it (`scope`);
+        namespace: the trial's. What is the trial's elsewhere, or has no namespace, is recorded as if it were in it (`scope`);
             other entries of other namespaces are left out.
         mark: what the names of cluster-scoped primaries ended with in this trial; it is left out of the entries. Empty: no other
             names than in the plan.

@@ -141,7 +141,7 @@ def _written_elsewhere(history: History, program: str, whose: _Whose) -> Iterato
 
 
 def _may_be_executed(request: Request) -> bool:
-    """Whether it is a write of which nothing tells what came of it."""
+    """Whether it is a write whose outcome nothing shows."""
     return is_work(request.asked) and (
         request.answer is None or (isinstance(request.answer, Answered) and request.answer.code == 0)
     )
@@ -159,5 +159,5 @@ def _competed_elsewhere(
 
 
 def _anonymous(commit: Committed) -> Committed:
-    """Without those who changed it: it came through the proxy, if not from this program."""
+    """Without its managers: it came through the proxy, if not from this program."""
     return msgspec.structs.replace(commit, managers=())

@@ -32,7 +32,7 @@ class Commit:
 
     @property
     def heard(self) -> Request | None:
-        """The controller's request that made it, if the controller was told that it was done."""
+        """The controller's request that made it, if the controller got an answer that said so."""
         return self.by if self.by is not None and self.by.succeeded else None
 
     @property
@@ -98,7 +98,7 @@ def written(request: Request) -> Iterator[tuple[str, int | None]]:
 
 
 def is_executed(request: Request) -> bool:
-    """A write that counts and is known to have been executed, whatever the controller was told."""
+    """A write that counts and is known to have been executed, whatever answer the controller got."""
     answer = request.answer
     done = isinstance(answer, Answered) and (answer.outcome == "ok" or answer.executed is True)
     return done and is_work(request.asked)
@@ -118,5 +118,5 @@ def is_bookkeeping(resource: str, manifest: Manifest) -> bool:
 
 
 def uid_of(request: Request) -> str:
-    """The object that was written; empty when no answer tells."""
+    """The object that was written; empty when no answer names it."""
     return request.answer.uid if isinstance(request.answer, Answered) else ""

@@ -1,20 +1,20 @@
-"""What belongs to a trial wherever it is, and how the trial's history tells of it.
+"""What belongs to a trial wherever it is, and how the trial's history shows it.
 
 A trial has a namespace. In other namespaces, or in none, its own is what the workload applied, what the controller created
 meanwhile and what speaks of the trial (and whatever has the name of these), and what is owned by any of them; but nothing in the
 namespaces of other trials. What the controller makes for itself (a certificate, a role that all share) speaks of no trial, and
-is nobody's. A controller that looks into one namespace only has its primaries there, and trials share it in turn (`shared`): what
-is made there with the trial's mark in its name, labels or annotations is the trial's, too, whatever makes it.
+belongs to none. A controller that looks into one namespace only has its primaries there, and trials share it in turn (`shared`):
+what is made there with the trial's mark in its name, labels or annotations is the trial's, too, whatever makes it.
 
-A history tells of all that is the trial's as if it were in the trial's namespace, so that the judge need not ask where
+A history shows all that is the trial's as if it were in the trial's namespace, so that the judge need not ask where
 things are. What is in another namespace, unless that is the shared one, has that before its name (`kube-system/settings`); the
-object still says where it is. Watches and lists of the shared namespace are told as if of the trial's.
+object still says where it is. Watches and lists of the shared namespace are recorded as if of the trial's.
 
 A primary that is not in the trial's namespace has a name of its own in each trial: `mark` is what makes it so. A history leaves it
 out of whatever has it (names of children, fields, selectors), so that trials can be compared.
 
-The answer tells what a create has made, and its commit may be heard of before. Who cannot wait is told what is known so far;
-a history is told when all is known.
+The answer names what a create has made, and its commit may come before. `history_entry` goes by what is known so far,
+`history_entries` by what is known in the end.
 """
 
 import re
@@ -70,7 +70,7 @@ class Scope:
     not cluster-scoped.
 
     An object speaks of the trial when its namespace or mark is somewhere in it, or, in the shared namespace, its mark in the name,
-    a label or an annotation: what lists all primaries there is nobody's. It speaks of a primary that has neither when it has that
+    a label or an annotation: what lists all primaries there is no trial's. It speaks of a primary that has neither when it has that
     one's name in its own, or as a label or an annotation.
 
     Without a namespace there is no trial, and nothing belongs to any.
@@ -156,7 +156,7 @@ class Scope:
     def _is_elsewhere(self, namespace: str) -> bool:
         return bool(self.namespace) and namespace != self.namespace and not is_trials(namespace)
 
-    # --- how it is told
+    # --- how the history shows it
 
     def place(self, entry: Entry) -> Entry:
         """The entry; in the trial's namespace, if it is about something of the trial's, as far as is known."""
@@ -204,7 +204,7 @@ class Scope:
         return self._entry_unmarked(entry) if self.mark else entry
 
     def _external_entry(self, entry: Called | Replied | Notified | Drifted | ExternalState) -> Entry | None:
-        """The same of an external system: what is about another trial's object is left out, and what says of none is told."""
+        """The same of an external system: what is about another trial's object is left out, what names none stays."""
         here = ("", self.namespace)
         match entry:
             case ExternalState(objects=objects):
@@ -221,7 +221,7 @@ class Scope:
         return self._entry_unmarked(entry) if self.mark else entry
 
     def history_entries(self, entries: Sequence[Entry]) -> list[Entry]:
-        """What the history has of these, in whatever order they were heard of."""
+        """What the history has of these, in whatever order they came."""
         known = -1
         while known < len(self._uids):  # what owns something may have become known after it
             known = len(self._uids)
@@ -230,7 +230,7 @@ class Scope:
         return [found for entry in entries if (found := self.history_entry(entry)) is not None]
 
     def shown(self, objects: Mapping[Key, Manifest]) -> dict[Key, Manifest]:
-        """Objects of the trial's as its history tells of them."""
+        """Objects of the trial's as its history shows them."""
         found = {}
         for (resource, namespace, name), obj in objects.items():
             called = self._name(namespace, name)
@@ -250,13 +250,13 @@ class Scope:
         return self._is_elsewhere(asked.namespace) and (creates or (asked.resource, asked.namespace, asked.name) in self._keys)
 
     def _lists_own(self, asked: Asked) -> bool:
-        """Whether it asks for all there is where something of the trial's is: what the answer shows of that is told."""
+        """Whether it asks for all there is where something of the trial's is: what the answer shows of that is recorded."""
         return asked.verb == "list" and any(key[:2] == (asked.resource, asked.namespace) for key in self._keys)
 
     def _placed(self, record: T) -> T:
         if not self._is_own(record):
             return record
-        _, namespace, _ = self._uids[record.uid]  # the answer to a delete does not tell
+        _, namespace, _ = self._uids[record.uid]  # the answer to a delete does not say it
         return msgspec.structs.replace(record, namespace=self.namespace, name=self._name(namespace, record.name))
 
     def _placed_outside(self, record: X) -> X:

@@ -1,6 +1,6 @@
-"""In which namespaces the controller looks for the objects of a resource, as its watches and lists tell.
+"""In which namespaces the controller looks for the objects of a resource, as its watches and lists show.
 
-A controller may have been told to look into one namespace only. Then its primaries have to be there.
+A controller may be configured to look into one namespace only. Then its primaries have to be there.
 """
 
 from collections import defaultdict

@@ -62,7 +62,7 @@ ACTS: Mapping[str, Act] = {
     "services": Act(("endpointslice", "endpoints"), ("endpointslices.discovery.k8s.io",)),
     "statefulsets.apps": Act(("statefulset",), ("pods", "persistentvolumeclaims")),
 }
-"""By what a controller may create: who would act on it in a real cluster."""
+"""By what a controller may create: the companions that would act on it in a real cluster."""
 
 
 IN_EVERY_NAMESPACE = frozenset({("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")})

@@ -18,7 +18,7 @@ CRD = "CustomResourceDefinition"
 
 
 def defined(definition: Manifest) -> GroupKind | None:
-    """The kind that a CustomResourceDefinition defines; None when it is not whole, which the API server will tell."""
+    """The kind that a CustomResourceDefinition defines; None when it is incomplete, which the API server will report."""
     spec = definition.get("spec") or {}
     kind = (spec.get("names") or {}).get("kind")
     return GroupKind(kind, str(spec.get("group", ""))) if isinstance(kind, str) else None
@@ -35,7 +35,7 @@ def is_about(manifest: Manifest) -> frozenset[GroupKind]:
 
 
 def is_asked_for(kind: GroupKind, kinds: Iterable[GroupKind]) -> bool:
-    """Whether a kind is among those that a document asks for. What Kubernetes itself has, nobody need ask for."""
+    """Whether a kind is among those that a document asks for. What Kubernetes itself has, no document need ask for."""
     return not is_built_in(kind.group) and any(each.kind == kind.kind and each.group in ("", kind.group) for each in kinds)
 
 

@@ -72,7 +72,7 @@ def _behind_what_they_mention(documents: Sequence[Manifest]) -> list[Manifest]:
 
 
 def _needs(documents: Sequence[Manifest]) -> list[set[int]]:
-    """Of each the numbers of those that it mentions, or that bring its kind. What is not told gives way where it makes a circle:
+    """Of each the numbers of those that it mentions, or that bring its kind. What is not stated gives way where it makes a circle:
     what several documents say together is surer than one word."""
     links, needs = _links(documents), [set[int]() for _ in documents]
     for means in sorted(Means, reverse=True):

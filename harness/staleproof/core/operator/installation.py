@@ -1,5 +1,5 @@
-"""What an operator's own manifests say of it: which container is the controller, what it is started with, who it is to the API
-server, and which webhooks it serves.
+"""What an operator's own manifests say of it: which container is the controller, what it is started with, as which user the API
+server knows it, and which webhooks it serves.
 
 It decides about objects that are rendered, as a user would apply them to a cluster. Those that mean something without the pods
 are applied here, too; the others are passed over.
@@ -24,7 +24,7 @@ _PODS = ("Deployment", "StatefulSet", "DaemonSet")
 _ROLES = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
 _CRD = "CustomResourceDefinition"
 _APPLIED = ("Namespace", "ServiceAccount", _CRD, "ConfigMap", "Secret", *_ROLES, *HOOKS)
-"""In this order: who is named comes before who names it, and webhooks last of all."""
+"""In this order: what is named comes before what names it, and webhooks last of all."""
 _NAMESPACED = frozenset({"ServiceAccount", "ConfigMap", "Secret", "Role", "RoleBinding", "Service", *_PODS})
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 _SCAFFOLDED = "manager"
@@ -43,7 +43,7 @@ class Installation:
         container: the controller's, in words.
         env: its variables, references between them resolved; `secret_env` are those that come from a Secret.
         unset: variables whose values are not in the manifests, each with where it is to come from.
-        service_account: as in `Subject`; empty when the manifests grant nobody anything.
+        service_account: as in `Subject`; empty when the manifests grant nothing.
         manifests: what is applied, in order.
         passed_over: the kinds that are not.
     """
@@ -61,7 +61,7 @@ class Installation:
     passed_over: tuple[str, ...] = ()
 
     def subject(self, given: Subject) -> Subject:
-        """The controller that the user named, started as the manifests start it, and as whom they start it.
+        """The controller that the user named, started as the manifests start it, with the account that they give it.
 
         Its own arguments are in place of theirs; of a flag that is in its command already, the command's counts. InstallationError
         when a variable has no value.
@@ -94,10 +94,10 @@ class Installation:
 
 def read_installation(manifests: Sequence[Manifest], which: str = "", *, image: str = "") -> Installation:
     """What these manifests say. `which` names the controller's Deployment (`NAME` or `NAME/CONTAINER`); empty: there is only one.
-    `image` is the controller's, which may tell its container among several.
+    `image` is the controller's, which may single out its container.
 
     Raises:
-        InstallationError: there is no such container, or several, and nobody said which.
+        InstallationError: there is no such container, or several, and the user did not say which.
     """
     name, _, named = which.partition("/")
     workload = _chosen([each for each in manifests if each["kind"] in _PODS], name)

@@ -1,7 +1,7 @@
-"""What a manifest mentions: other objects by their names, as far as its fields tell that they are names of objects.
+"""What a manifest mentions: other objects by their names, as far as its fields say that they are names of objects.
 
-Kubernetes has no common way to refer to an object, only habits. A name is told by an object with `name` (and perhaps `kind`) below
-a field that says what it is a name of (`secretRef: {name: db}`, `roleRef: {kind: Role, name: r}`), or by a field that says so by
+Kubernetes has no common way to refer to an object, only habits. An object states a name with `name` (and perhaps `kind`) below
+a field that says what it is a name of (`secretRef: {name: db}`, `roleRef: {kind: Role, name: r}`), or with a field that says so by
 itself (`secretName: db`, `secrets: [db]`). It is suggested by a field with the last word of its kind (`queueName: q`, of a
 LocalQueue), and by a label or an annotation of that kind's own API group. Any other word may happen to be a name (`tier: gold`):
 that is for the caller to weigh. Other labels often have the name of something, and mean no object; status mentions nothing.
@@ -40,7 +40,7 @@ class Means(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name, below these fields. `kind` is empty where no field says it; `field` is the one that tells what it is a name of.
+    """A name, below these fields. `kind` is empty where no field says it; `field` is the one that says what it is a name of.
 
     `is_reference`: an object with a name is there, and not only the name; `is_label`: it is the value of a label or an annotation.
     """
@@ -60,7 +60,7 @@ class Mention:
         return self.fields[-2 if self.is_reference else -1].removesuffix("[]")
 
     def may_mean(self, kind: str) -> bool:
-        """Whether it is told to be the name of an object of this kind."""
+        """Whether it is stated to be the name of an object of this kind."""
         if self.kind or self.is_label:
             return self.kind == kind
         called, field = (kind.lower(), _ALSO_CALLED.get(kind, kind).lower()), self.field.lower()

@@ -94,7 +94,7 @@ class Outside:
 
     Attributes:
         system: its name.
-        kind: as the system calls it; empty: it holds nothing, as far as its adapter can tell.
+        kind: as the system calls it; empty: it holds nothing, as far as its adapter knows.
         count: how many of the kind, at least.
         otherwise: fields of the first, with other values than the controller gave them.
         can: what its adapter can do (`drive.external.system.CAPABILITIES`).
@@ -144,11 +144,11 @@ class Observed:
         manifests: CustomResourceDefinitions that the sample needs.
         before: what else it needs, in order (`core.operator.prerequisite`).
         pause_seconds: its longest wait before it went on by itself.
-        writes_at_rest: its writes an hour when nothing changes, as far as a few seconds tell.
+        writes_at_rest: its writes an hour when nothing changes, as far as a few seconds show.
         moves: fields that move by themselves when it is at rest, as `Settle.moves` spells them.
         changes: what can be done to the sample and is accepted by the API server; what the controller passes on comes first.
         refused: moves that are not done, each with the reason: the API server refuses them, or the controller cannot stand them.
-        unasked: moves of which nobody knows whether the API server accepts them: there were too many to ask about all.
+        unasked: moves that the API server may or may not accept: there were too many to try all.
         idle: what the user said of moves and what changes nothing, each with the reason and what to do.
         for_good: those of `changes` that cannot be taken back, each with the API server's reason; it was asked about no more than
             what plans may take back.

@@ -7,7 +7,7 @@ from staleproof.core.plan.manifest import Manifest
 
 
 def owner_of(manifest: Manifest) -> Mapping[str, Any] | None:
-    """The ownerReference with `controller: true`, or else the only one; None for nobody's child.
+    """The ownerReference with `controller: true`, or else the only one; None for a child without an owner.
 
     Many operators set plain references (fabric8's addOwnerReference, controller-runtime's SetOwnerReference). Of several plain ones
     none says more than the others whose child it is.

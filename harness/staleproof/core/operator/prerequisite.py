@@ -52,7 +52,7 @@ def sort_out(
     """What the documents of samples are.
 
     `before`: what no sample has, file by file, in the order given; it comes before what the samples bring. `named`: the kinds that
-    the user calls primaries; empty: nobody has said.
+    the user calls primaries; empty: the user has not said.
 
     Raises:
         NoSuchPrimaryError: no sample is of a kind that was named.
@@ -95,14 +95,14 @@ def _primaries(
 
 
 def _bringing(kinds: Iterable[GroupKind], documents: Iterable[Manifest]) -> dict[GroupKind, list[Manifest]]:
-    """Of these kinds, which nobody defines, those that documents bring, with these documents."""
+    """Of these kinds, which no definition has, those that documents bring, with these documents."""
     requested = [(each, asks_for(each)) for each in documents]
     found = {kind: [each for each, some in requested if is_asked_for(kind, some)] for kind in kinds}
     return {kind: bring for kind, bring in found.items() if bring}
 
 
 def lacking(primary: Manifest, before: Sequence[Manifest]) -> Iterator[Mention]:
-    """The Secrets, ConfigMaps and ServiceAccounts that a primary mentions and nobody gives: some it may want to have made."""
+    """The Secrets, ConfigMaps and ServiceAccounts that a primary mentions and no file has: some it may want to have made."""
     there = {(each["kind"], each["metadata"]["name"]) for each in before}
     for each in mentions(primary):
         kind = next((kind for kind in (SECRET, "ConfigMap", "ServiceAccount") if each.may_mean(kind) and _says(each, kind)), "")
@@ -111,7 +111,7 @@ def lacking(primary: Manifest, before: Sequence[Manifest]) -> Iterator[Mention]:
 
 
 def _says(mention: Mention, kind: str) -> bool:
-    """Whether the kind is told, and not only that there is a reference."""
+    """Whether the kind is stated, and not only that there is a reference."""
     return mention.kind == kind or (not mention.kind and kind.lower() in mention.field.lower())
 
 
@@ -198,7 +198,7 @@ def placement(
     (`called`; empty: what they are called in the plan).
 
     `is_nowhere`: its primaries have no namespace, which is not the same as not saying one. What they need is then where it is said
-    to be, though they do not mention it: their controller may have been told to look there. `is_shared`: as in `Placement`.
+    to be, though they do not mention it: their controller may be configured to look there. `is_shared`: as in `Placement`.
     """
     applied = [step.object for step in in_parts(steps) if isinstance(step, Apply)]
     home = next((said for each in applied if (said := each["metadata"].get("namespace", ""))), "")
@@ -230,7 +230,7 @@ def _is_mentioned(manifest: Manifest, named: Iterable[Mention]) -> bool:
 def edited(manifest: Manifest) -> tuple[Manifest, Manifest]:
     """By which merge patches a ConfigMap is another that is as good, and again what it was: one of its numbers is one more, or a
     text of several lines has an empty line more. Both are empty where nothing like that is in it, and for all other kinds: of a
-    Secret nobody knows what else it may say."""
+    Secret it is not known what else it may say."""
     if manifest["apiVersion"] != "v1" or manifest["kind"] != "ConfigMap":
         return {}, {}
     for key, value in (manifest.get("data") or {}).items():

@@ -33,7 +33,7 @@ class _Demand(NamedTuple):
 
 
 def fits(selector: str, manifest: Manifest) -> bool | None:
-    """None: that cannot be told. Everything fits an empty selector."""
+    """None: that is not known. Everything fits an empty selector."""
     demands = _demands(selector)
     if any(demand is not None and not _meets(manifest, demand) for demand in demands):
         return False

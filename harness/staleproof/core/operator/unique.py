@@ -1,6 +1,6 @@
 """Texts of a primary of which a cluster may have one only: host names, which can be made other ones, and addresses, which cannot.
 
-Whether an operator minds is not told by any schema: a second primary made from the same sample shows it (`assess.learn.neighbour`).
+Whether an operator minds, no schema says: a second primary made from the same sample shows it (`assess.learn.neighbour`).
 """
 
 import ipaddress

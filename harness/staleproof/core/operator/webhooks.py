@@ -38,7 +38,7 @@ def service_of(config: Mapping[str, Any]) -> str:
 def webhooks_of(
     manifests: Sequence[Manifest], template: Mapping[str, Any], namespace: str, container: Mapping[str, Any]
 ) -> tuple[WebhookServer | None, list[Manifest]]:
-    """Where the controller serves its webhooks, and all manifests without the webhooks that others serve: nobody would answer."""
+    """Where the controller serves its webhooks, and all manifests without the webhooks that others serve: none would answer."""
     every = [(each["metadata"], each) for each in manifests if each["kind"] == "Service"]
     services = {f"{metadata['namespace']}/{metadata['name']}": each for metadata, each in every}
     labels = labels_of(template)
@@ -97,7 +97,7 @@ def _certificates(template: Mapping[str, Any], container: Mapping[str, Any]) -> 
 
 
 def without_admission(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """The manifests without admission webhooks, where nobody could call them."""
+    """The manifests without admission webhooks, where no API server could call them."""
     return [each for each in manifests if each["kind"] not in HOOKS]
 
 

@@ -1,13 +1,13 @@
 """What a controller does but for the staleness: plans in which nothing is hidden, lost or turned away.
 
 A *woken* plan has the same workload, and each fault's harmless twin: the controller looks again as often as in the trial, each time
-when it is at rest, and sees what is there. A *final-only* plan has nothing but the last wanted state, as one sees who slept
-meanwhile. A *slept* plan lacks only the states that came and went while a fault lasted; or a competitor's edit is in it, as part of
-the step or behind it.
+when it is at rest, and sees what is there. A *final-only* plan has nothing but the last wanted state, as a controller that
+slept meanwhile sees it. A *slept* plan lacks only the states that came and went while a fault lasted; or a competitor's edit is in
+it, as part of the step or behind it.
 What a controller does in one of them it may do in the trial, too.
 
-An *ablated* plan lacks only the faults that a requirement is about. It does not tell what is right, because the others do harm in
-it. It tells whether they alone bring about what would be held against the controller by that requirement.
+An *ablated* plan lacks only the faults that a requirement is about. It does not show what is right, because the others do harm in
+it. It shows whether they alone bring about what would be held against the controller by that requirement.
 
 Divergence from the trial: what a fault did in the midst of a step its twin does at the end of that step, and what it did before
 there was anything to see is left out.
@@ -86,7 +86,7 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
     a controller that wakes up finds it, and acts on what came last.
     A competitor's edit of one of these primaries (`resource/name`) stays, too: the controller may see nothing else of that step, or
     do all of the step's work before it sees the edit.
-    Of a whole life that came and went, nothing is left: then nobody asks for anything.
+    Of a whole life that came and went, nothing is left: then no user asks for anything.
     """
     workload = plan.reference.steps
     final = final_only(plan)

@@ -1,6 +1,6 @@
 """What a plan covers: which requirement with which fault on which resource, in which phase of the workload, over which change.
 
-Everything follows from the plan alone, so what was planned and what a report tells are counted alike.
+Everything follows from the plan alone, so what was planned and what a report says are counted alike.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """A change to an object that leaves no trace: it gets a new resourceVersion, and nothing in it changes that could be copied.
 
 Controllers copy annotations and labels to what they make, deep inside templates too, and hash them; a mark of ours would then be
-held against them. So all that changes is who is said to own a field that does not exist: one entry of `metadata.managedFields`,
+held against them. So all that changes is the owner of a field that does not exist: one entry of `metadata.managedFields`,
 which the API server takes from each writer (apimachinery util/managedfields, FieldManager.Update). All watchers are shown the
 change, and a write that insists on the older resourceVersion meets a true conflict.
 

@@ -33,7 +33,7 @@ MAIN = "controller"
 """What entries, and people, call the program that the subject is named after."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _TAKEN = frozenset({"proxy", "relay", "apiserver", "etcd", "unknown"})
-"""Names of other logs, and of clients that nobody knows."""
+"""Names of other logs, and of clients that are not known."""
 ApiVersion = Literal["staleproof.dev/v1alpha1"]
 API_VERSION: ApiVersion = "staleproof.dev/v1alpha1"
 
@@ -49,8 +49,8 @@ class Settle(Value, frozen=True):
         resync: once settled, end the watches of the primaries with 410, so that everything is reconciled again. client-go waits
             longer each time (0.8 s doubled up to 30 s, until two quiet minutes have passed), so it is not done in every trial.
         begins_seconds: a new life of the controller that has written nothing yet is not taken for idle before this.
-        moves: fields that move by themselves even when there is nothing to do, as `widgets.staleproof.dev status.beats`: nobody
-            waits for them to stand still, and they are not compared.
+        moves: fields that move by themselves even when there is nothing to do, as `widgets.staleproof.dev status.beats`: the
+            runner does not wait for them to stand still, and they are not compared.
     """
 
     idle_seconds: Seconds = IDLE_SECONDS

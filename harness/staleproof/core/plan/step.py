@@ -108,7 +108,7 @@ class Edit(_Step, frozen=True, kw_only=True, tag="edit"):
 
     @property
     def sets_aside(self) -> bool:
-        """Whether the child may be nobody's afterwards, because its labels or its owner changed."""
+        """Whether the child may belong to no primary afterwards, because its labels or its owner changed."""
         metadata = self.patch.get("metadata")
         return isinstance(metadata, dict) and not metadata.keys().isdisjoint(("labels", "ownerReferences"))
 
@@ -147,7 +147,7 @@ class Drift(_Step, frozen=True, kw_only=True, tag="drift"):
     trial's, `{mark}` for its mark.
     What is secret in `fields` is not written down: texts in fields whose names say so (password, secret, token, credential, key),
     and any that is marked: `{"$secret": "…"}` in its place.
-    `notifies`: the system tells those that listen, if it is one that does.
+    `notifies`: the system notifies its listeners, if it is one that does.
     """
 
     system: str

@@ -40,7 +40,7 @@ STREAM_ENDS: tuple[type[SeverStream | Expire], ...] = (SeverStream, Expire)
 
 
 def two_writes_hidden(at: Occasions) -> Iterator[Faults]:
-    """The first of two kinds of writes to children in one step; who waits for a write to the primary may make no child."""
+    """The first of two kinds of writes to children in one step: a controller that waits for one to the primary may make none."""
     children = [each for each in at.hideable(at.writes) if each.resource != at.observed.resource]
     for one, two in itertools.product(children, children):
         windows = until(at, one.step) if one.step == two.step and one.resource < two.resource else []
@@ -50,7 +50,7 @@ def two_writes_hidden(at: Occasions) -> Iterator[Faults]:
 
 
 def two_held(at: Occasions) -> Iterator[Faults]:
-    """Two resources are not shown; who is not shown the primary does nothing to its children."""
+    """Two resources are not shown, the primary not among them: a controller that does not see it does nothing to its children."""
     for step, one, two in _both_seen(at):
         if at.observed.resource not in (one, two) and one < two:
             for window, release in itertools.product(until(at, step), values(HoldStream, "release")):
@@ -74,9 +74,9 @@ def _both_seen(at: Occasions) -> list[tuple[int, str, str]]:
 
 def hidden_while(verb: str, kind: type[Step], at: Occasions) -> Iterator[Faults]:
     """Its own creates, or deletes, of children are hidden from it while such a step is done, and from then on; rests count if they
-    are long. Those who create by server-side apply patch.
+    are long. A controller that creates by server-side apply patches.
 
-    Where another user deletes one that it has made, a list tells what is left (KEP-5647, Risks).
+    Where another user deletes one that it has made, a list shows what is left (KEP-5647, Risks).
     """
     children = [each for each in at.hideable(at.writes) if each.resource != at.observed.resource]
     own = [each for each in children if each.verb == (own_create(at.observed, each.resource).verb if verb == "create" else verb)]
@@ -124,16 +124,16 @@ def refused_update(at: Occasions, *, of_children: bool) -> Iterator[Faults]:
 
 
 def refused(at: Occasions, each: Written) -> Faults:
-    """Another user's edit just before that write; of a child that is hidden, too, until the next step: who is refused has still to
-    learn why."""
+    """Another user's edit just before that write; of a child that is hidden, too, until the next step: the controller that was
+    refused has still to learn why."""
     if each.resource == at.observed.resource or each.resource not in at.observed.watched or each.subresource:
         return (compete(at, each),)
     return compete(at, each), HideOwnWrite(resource=each.resource, window=in_step(each.step), write=OwnWrite(each.verb))
 
 
 def compete(at: Occasions, each: Written) -> Compete:
-    """Where there is another primary, nobody knows which of them is written first, so it has a newer version and is otherwise as it
-    was."""
+    """Where there is another primary, it is not known which is written first, so it has a newer version and is otherwise as
+    it was."""
     if each.resource != at.observed.resource:
         return Compete(**each.selectors, edit=_annotated(each.step))
     names = {step.object["metadata"]["name"] for _, step in numbered(at.steps[: each.step], Apply)}
@@ -150,7 +150,7 @@ def _next_edit(at: Occasions, since: int) -> Manifest:
 
 
 def _annotated(number: int) -> Manifest:
-    """As a touch does it, so that nobody takes it for a difference."""
+    """As a touch does it, so that no rule takes it for a difference."""
     return {"metadata": {"annotations": {TOUCHED: str(number)}}}
 
 

@@ -54,7 +54,7 @@ INCIDENTS = (
     Incident(partial(joint.refused_update, of_children=False), is_for_a_step=True),
     Incident(joint.all_rejected, is_for_a_step=True),
     Incident(partial(joint.down, lambda step: isinstance(step, Patch)), is_for_a_step=True),
-    Incident(partial(joint.down, removes), often=3, is_for_a_step=True),  # who only reacts to changes never learns of that
+    Incident(partial(joint.down, removes), often=3, is_for_a_step=True),  # unseen by one that only reacts to changes
     Incident(joint.led_back, is_for_a_step=True),
     Incident(joint.listed_behind, is_for_a_step=True),
 )

@@ -84,7 +84,7 @@ def allowed_moves(sample: Manifest, schema: Schema, mutations: Mutations) -> All
     names = {move.name for move in own}
     found = tuple(move for move in every if move.name not in names and _is_allowed(move.path, mutations))
     idle += [
-        f"only: {path!r} allows no change of {whose}: neither sample nor schema tells another value of anything in it, or it is "
+        f"only: {path!r} allows no change of {whose}: neither sample nor schema gives another value for anything in it, or it is "
         "forbidden; give values with extend, or name the field around it"
         for path in mutations.only
         if not any(_is_within(move.path, path) for move in (*own, *found))

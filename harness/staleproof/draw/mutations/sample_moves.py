@@ -187,7 +187,7 @@ def _unsaid(path: Path, said: JSON, schema: Schema, *, unsaid: int = 1) -> Itera
 
 
 def _absent(path: Path, schema: Schema, unsaid: int) -> Iterator[_Draft]:
-    """A field that is not there. Within an object that is not there, too, only a default, an enum or an example tells."""
+    """A field that is not there. Within an object that is not there, too, only a default, an enum or an example says what fits."""
     default = schema.own.get("default")
     examples = [each for each in schema.examples if each != default]
     if examples or schema.enum:

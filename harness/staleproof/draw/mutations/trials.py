@@ -88,7 +88,7 @@ def returning_first(moves: Sequence[Move], tried: Collection[str]) -> tuple[Move
 
 def beside_live(observed: Observed, tried: Collection[str], most: int) -> list[Move]:
     """So many of what was not seen to be passed on, for plans to change as well: what was tried, because the controller stands it;
-    where nothing that is passed on can be taken back, what nobody has tried, too."""
+    where nothing that is passed on can be taken back, what was not tried, too."""
     scale = ".".join(observed.scale_path)
     quiet = [move for move in observed.changes if not (move.live or move.is_label or move.path == scale) and move.returns]
     known = spread([move for move in quiet if move.name in tried], most)
@@ -97,7 +97,7 @@ def beside_live(observed: Observed, tried: Collection[str], most: int) -> list[M
 
 
 def returning_only(moves: Sequence[Move], known: Collection[str]) -> tuple[Move, ...]:
-    """All of them; what nobody has asked about counts as what cannot be taken back."""
+    """All of them; what the API server was not asked about counts as what cannot be taken back."""
     unknown = {move.name for move in moves if not move.is_label} - set(known)
     return tuple(structs.replace(move, returns=False) if move.name in unknown else move for move in moves)
 

@@ -153,7 +153,7 @@ def _done(story: _Story, draw: st.DrawFn, kind: str, changes: st.SearchStrategy[
 def _forms(story: _Story) -> dict[str, list[Steps]]:
     """In which ways each kind of thing can be done now.
 
-    Nobody makes a child again under a generated name. What the controller put into a child is changed once, unless a user made
+    No user makes a child again under a generated name. What the controller put into a child is changed once, unless a user made
     the child again; so is each field of a status, which need not come back before the controller looks again.
     """
     of, there = story.observed, story.children()

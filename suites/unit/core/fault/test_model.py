@@ -195,7 +195,7 @@ def test_every_fault_says_in_words_what_it_does(kind: type[AnyFault]) -> None:
         (Reject(resource="pods", code=503), "requests about pods were answered 503 and not executed"),
         (Reject(resource="*", code=0), "requests about everything were cut off and not executed"),
         (LoseAnswer(resource="pods"), "answers about pods were lost, the requests executed"),
-        (LoseAnswer(resource="pods", code=504), "answers about pods were lost and told as 504, the requests executed"),
+        (LoseAnswer(resource="pods", code=504), "answers about pods were lost and replaced by 504, the requests executed"),
     ],
 )
 def test_what_a_fault_does_in_words(fault: AnyFault, words: str) -> None:

@@ -19,6 +19,7 @@ import msgspec
 
 from staleproof.checks.catalog import is_scored
 from staleproof.checks.verdict import Outcome
+from staleproof.report.coverage import faults_and_fields
 from staleproof.report.model import Report, overall
 
 from .model import MADE, PUBLISHED, Operator, implementation_of
@@ -32,7 +33,9 @@ _WORDS = {
     Outcome.NOT_EXERCISED: "not exercised",
 }
 _UNSCORED = "failed (not scored)"
-HEADINGS = ("operator", "library", "first result", "all", "trials", "seconds a trial", "requirements", "findings", "exit code")
+_PACE = ("seconds a trial", "pairs a minute")
+HEADINGS = ("operator", "library", "first result", "all", "trials", *_PACE, "requirements", "findings", "exit code")
+"""Pairs are of a fault and a field that a plan changes, each counted once, over all minutes of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +122,13 @@ def row(ran: Ran) -> list[str]:
         _minutes(ran.minutes),
     ]
     if ran.report is None:
-        return [*begin, "0", "", "", "", str(ran.exit_code)]
+        return [*begin, "0", "", "", "", "", str(ran.exit_code)]
     seconds = [trial.seconds for trial in ran.report.trials]
     counts = Counter(_in_words(slug, outcome) for slug, outcome in overall(ran.report).items())
     verdicts = ", ".join(f"{counts[word]} {word}" for word in (*_WORDS.values(), _UNSCORED) if counts[word])
     found = "; ".join(f"{', '.join(each.requirements)} ({len(each.trials)} trials)" for each in ran.report.findings) or "none"
-    return [*begin, str(len(seconds)), f"{median(seconds):.1f}" if seconds else "", verdicts, found, str(ran.exit_code)]
+    pace = f"{len(faults_and_fields(ran.report)) / ran.minutes:.1f}"
+    return [*begin, str(len(seconds)), f"{median(seconds):.1f}" if seconds else "", pace, verdicts, found, str(ran.exit_code)]
 
 
 def _in_words(slug: str, outcome: Outcome) -> str:

@@ -13,7 +13,7 @@ from staleproof.checks.ends.convergence import ONLY_STATUS
 from staleproof.checks.rules.reports import HONEST_STATUS, NO_GENERATION
 from staleproof.checks.rules.surplus import NONE_LEFT
 from staleproof.checks.verdict import Outcome
-from staleproof.core.plan.coverage import PHASES, Occasion
+from staleproof.core.plan.coverage import PHASES, Occasion, changed_fields
 from staleproof.core.times import UNLEARNT_FACTOR
 from staleproof.core.wording import plural, some
 from staleproof.report.model import Report, TrialReport, overall, reason, scored, tried, verdicts_on
@@ -94,23 +94,31 @@ def covered(trials: Iterable[TrialReport]) -> set[tuple[str, Occasion]]:
     return found
 
 
+def faults_and_fields(report: Report) -> set[tuple[str, str, str]]:
+    """(fault, resource, field) of each fault that fired where the field changed: of a sweep, that of any of its primaries."""
+    at = {occasion for _, occasion in covered(scored(report).trials)}
+    return {(each.fault, each.resource, field) for each in at for field in changed_fields(each.move)}
+
+
 def reach(report: Report) -> Iterator[str]:
     """How much was covered, and what was not, in a few lines; nothing where no fault fired."""
     cells = covered(scored(report).trials)
     if not cells:
         return
     slugs, at = {slug for slug, _ in cells}, {occasion for _, occasion in cells}
-    phases, moves = {each.phase for each in at} - {""}, {each.move for each in at} - {""}
+    phases, pairs = {each.phase for each in at} - {""}, faults_and_fields(report)
+    fields = {field for _, _, field in pairs}
     yield (
         f"covered: {plural(len(slugs), 'requirement')} by {plural(len({each.fault for each in at}), 'kind')} of faults on "
         f"{plural(len({each.resource for each in at} - {'*'}), 'resource')}, in {len(phases)} of {len(PHASES)} phases, "
-        f"over changes of {plural(len(moves), 'field')}: {len(cells)} combinations"
+        f"over changes of {plural(len(fields), 'field')} ({plural(len(pairs), 'pair')} of a fault and a field): "
+        f"{len(cells)} combinations"
     )
-    for lacking, option in _lacking(report, cells, phases, moves) if len(report.trials) >= _FEW else ():
+    for lacking, option in _lacking(report, cells, phases, fields) if len(report.trials) >= _FEW else ():
         yield f"  not reached: {lacking}; {option} may"
 
 
-def _lacking(report: Report, cells: set[tuple[str, Occasion]], phases: set[str], moves: set[str]) -> Iterator[tuple[str, str]]:
+def _lacking(report: Report, cells: set[tuple[str, Occasion]], phases: set[str], fields: set[str]) -> Iterator[tuple[str, str]]:
     """What was not reached, and the option that may."""
     tried = {(slug, each.fault.split()[0]) for slug, each in cells}
     never: dict[str, list[str]] = defaultdict(list)
@@ -123,7 +131,7 @@ def _lacking(report: Report, cells: set[tuple[str, Occasion]], phases: set[str],
     if missed := [phase for phase in PHASES if phase not in phases]:
         yield f"faults in these phases: {', '.join(missed)}", _MORE
     live = [path for path in report.environment.get(LIVE_MOVES, "").split(", ") if path]
-    if left := [path for path in live if not any(_is_within(path, each) for move in moves for each in move.split(", "))]:
+    if left := [path for path in live if not any(_is_within(path, each) for each in fields)]:
         yield f"changes of {some(left, _MOST_NAMES)}", _MORE
 
 

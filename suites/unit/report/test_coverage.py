@@ -5,7 +5,7 @@ from typing import get_args
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.core.fault import AnyFault
 from staleproof.core.plan.coverage import PHASES, Occasion
-from staleproof.report.coverage import covered, reach
+from staleproof.report.coverage import covered, faults_and_fields, reach
 from staleproof.report.model import FaultReport, Report, TrialReport
 
 from . import runs
@@ -33,8 +33,16 @@ def test_what_fired_covers_what_it_put_to_the_test() -> None:
 
 def test_it_is_reported_in_a_line() -> None:
     first, *_ = told(runs.report(trial("1", fault()), trial("2", fault(phase="rests", move="", resource="*"))))
-    where = f"on 1 resource, in 2 of {len(PHASES)} phases, over changes of 1 field"
+    where = f"on 1 resource, in 2 of {len(PHASES)} phases, over changes of 1 field (1 pair of a fault and a field)"
     assert first == f"covered: 1 requirement by 1 kind of faults {where}: 2 combinations"
+
+
+def test_a_sweep_counts_for_the_field_of_each_of_its_primaries() -> None:
+    swept = trial("1", fault(move="spec.size, spec.log"), fault("not fired", move="spec.other"))
+    assert faults_and_fields(runs.report(swept, trial("2", fault()))) == {
+        ("Sever", "pods", "spec.size"),
+        ("Sever", "pods", "spec.log"),
+    }
 
 
 def test_where_nothing_fired_or_all_was_hostile_nothing_is_reported() -> None:

@@ -49,12 +49,20 @@ _OF_OTHERS: dict[type, Phase] = {
     TurnSystem: "an external system turns",
 }
 
+_BETWEEN = ", "
+"""Between two fields of a move."""
+
 
 class Moment(NamedTuple):
     """When something happens: the phase, and the fields that change in it, as dotted paths; empty where none does."""
 
     phase: Phase
     move: str
+
+    @property
+    def fields(self) -> list[str]:
+        """Each of the fields."""
+        return changed_fields(self.move)
 
 
 class Occasion(NamedTuple):
@@ -64,6 +72,11 @@ class Occasion(NamedTuple):
     resource: str
     phase: str
     move: str
+
+
+def changed_fields(move: str) -> list[str]:
+    """The dotted paths in a `move` of this module."""
+    return [path for path in move.split(_BETWEEN) if path]
 
 
 def moments(steps: Sequence[Step]) -> list[Moment]:
@@ -80,9 +93,11 @@ def occasions(plan: Plan) -> list[Occasion]:
 
 
 def _moment(step: Step, states: dict[Target, list[Manifest]]) -> Moment:
-    """`states`: what each primary has said since it appeared; empty while it is gone. Of what is done together the last counts."""
+    """`states`: what each primary has said since it appeared; empty while it is gone. What is done together is in the phase of the
+    last, and changes what any of them changes."""
     if isinstance(step, Together):
-        return [_moment(part, states) for part in step.steps][-1]
+        every = [_moment(part, states) for part in step.steps]
+        return Moment(every[-1].phase, _BETWEEN.join(dict.fromkeys(path for each in every for path in each.fields)))
     if isinstance(step, Apply):
         target = Target(step.object["apiVersion"], step.object["kind"], step.object["metadata"]["name"])
         if states.get(target):
@@ -103,7 +118,7 @@ def _moment(step: Step, states: dict[Target, list[Manifest]]) -> Moment:
 def _said(target: Target, now: Manifest, states: dict[Target, list[Manifest]]) -> Moment:
     """What it says now, and whether it has said so before."""
     before = states[target]
-    changed = ", ".join(_paths(before[-1], now))
+    changed = _BETWEEN.join(_paths(before[-1], now))
     if not changed:
         return Moment("is touched", "")
     is_back = now in before

@@ -21,6 +21,7 @@ from staleproof.core.plan.step import (
     Restore,
     Resync,
     Step,
+    Together,
     Touch,
     TurnSystem,
 )
@@ -69,6 +70,14 @@ def test_every_step_has_its_phase_and_what_changes_in_it() -> None:
     found = moments([step for step, _ in STEPS])
     assert found == [moment for _, moment in STEPS]
     assert {moment.phase for moment in found} == set(PHASES)
+
+
+def test_what_is_done_together_changes_what_any_of_them_changes() -> None:
+    others = (Patch(target=Target("example.com/v1", "Widget", name), patch={"spec": {"size": 2}}) for name in ("v", "u"))
+    found = moments([Together(steps=(widget("v"), widget("u"), widget())), Together(steps=(*others, says(log=None)))])
+    assert found == [Moment("another appears", ""), Moment("changes", "spec.size, spec.log")]
+    assert found[1].fields == ["spec.size", "spec.log"]
+    assert found[0].fields == []
 
 
 @pytest.mark.parametrize(

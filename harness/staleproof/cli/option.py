@@ -72,5 +72,5 @@ def _option(option: Option) -> Callable[[F], F]:
     if option.switch:
         return click.option(flag, option.name, flag_value="yes", help=option.help)
     kind = click.Choice([text for text in option.choices if text]) if option.choices else None
-    told = f"{option.help}  [default: {option.default}]" if option.default else option.help
-    return click.option(flag, option.name, type=kind, multiple=option.many, help=told)
+    help_text = f"{option.help}  [default: {option.default}]" if option.default else option.help
+    return click.option(flag, option.name, type=kind, multiple=option.many, help=help_text)

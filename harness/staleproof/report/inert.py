@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 def inert(text: str, most: int | None = MOST) -> str:
     """The text, with what acts on a reader's program spelt out, and no longer than `most` characters and the count of the rest."""
-    told = text if most is None or len(text) <= most else f"{text[:most]}… ({len(text) - most} characters more)"
-    return _ACTIVE.sub(lambda found: _spelt(ord(found[0])), told)
+    cut = text if most is None or len(text) <= most else f"{text[:most]}… ({len(text) - most} characters more)"
+    return _ACTIVE.sub(lambda found: _spelt(ord(found[0])), cut)
 
 
 def all_inert(value: T, most: int | None = MOST) -> T:

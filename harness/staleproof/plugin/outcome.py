@@ -107,7 +107,7 @@ def _show_report(report: Report, notes: Notes, terminal: pytest.TerminalReporter
 
 def _show_screen(report: Report, terminal: pytest.TerminalReporter, notes: Notes) -> None:
     width = _width(terminal)
-    _print(terminal, *screen(summed_up(report), width, more=str(notes.told_in)))
+    _print(terminal, *screen(summed_up(report), width, more=str(notes.main_report)))
 
 
 def _print(terminal: pytest.TerminalReporter, *shown: RenderableType) -> None:

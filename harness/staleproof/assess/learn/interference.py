@@ -30,12 +30,12 @@ _Planned = Callable[[tuple[Step, ...]], Plan]
 
 
 def may_be_done(bare: Observed, trial: Trial) -> Observed:
-    """With what others might do to what it wrote in this trial, as much as can be tried in one run (`with_others`)."""
+    """With what others might do to what it wrote in this trial, as much as can be tried in one run (`with_interference`)."""
     every: Iterator[_Theirs] = itertools.chain(_edits(bare, trial), _resets(bare, trial), _asides(bare, trial))
     return _with(bare, list(itertools.islice(every, most_steps(bare))))
 
 
-def with_others(session: Session, bare: Observed, planned: _Planned) -> Observed:
+def with_interference(session: Session, bare: Observed, planned: _Planned) -> Observed:
     """With that alone of what others might do to it that they can. `planned` makes a plan without faults of steps."""
     left: list[_Theirs] = sorted((*bare.edits, *bare.resets), key=_order)
     refused: list[str] = []

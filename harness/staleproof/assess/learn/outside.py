@@ -83,5 +83,5 @@ def _held(trial: Trial, system: str) -> list[Held]:
 def _all(trial: Trial, system: str) -> Sequence[Held]:
     """What it holds then."""
     ended = next((run.ended for run in trial.steps[:1] if run.ended is not None), 0)
-    told = [entry for index, entry in trial.every(ExternalState) if index < ended and entry.system == system]
-    return told[-1].objects if told else ()
+    states = [entry for index, entry in trial.every(ExternalState) if index < ended and entry.system == system]
+    return states[-1].objects if states else ()

@@ -29,7 +29,7 @@ def own_groups(
     groups = frozenset(defined)
     if len(groups) < 2:
         return groups
-    return next(filter(None, (groups & found for found in _told(groups, project, sources, roles))), None)
+    return next(filter(None, (groups & found for found in _signs(groups, project, sources, roles))), None)
 
 
 def owned_in(role: Mapping[str, Any]) -> Iterator[str]:
@@ -41,7 +41,7 @@ def owned_in(role: Mapping[str, Any]) -> Iterator[str]:
             yield from map(str, rule.get("apiGroups") or ())
 
 
-def _told(
+def _signs(
     groups: frozenset[str], project: Mapping[str, Any], sources: Iterable[str], roles: Iterable[Mapping[str, Any]]
 ) -> Iterator[set[str]]:
     yield set(_of_project(project))

@@ -36,7 +36,7 @@ from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.crashes import keep_crash
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
 from staleproof.assess.store.pages import PAGE
-from staleproof.assess.store.reports import REPORT, add_step_summary, told, write_formats
+from staleproof.assess.store.reports import REPORT, add_step_summary, reported_run, write_formats
 from staleproof.assess.store.run_folder import PLAN
 from staleproof.assess.trial.result import Result, Run
 from staleproof.assess.trial.session import Session
@@ -261,7 +261,7 @@ class Notes:
         self.note(Note(doing=doing))
 
     @property
-    def told_in(self) -> Path:
+    def main_report(self) -> Path:
         """Where all of it can be read once the run is over; a page for people, if there is one. As short as it can be named from
         the working directory."""
         page = self.folder / PAGE
@@ -270,7 +270,7 @@ class Notes:
     @property
     def place(self) -> str:
         """Where to look, in words: the report, or the folder of a run that has none."""
-        return f"report: {self.told_in}" if self.report is not None else f"run folder: {near(self.folder)}"
+        return f"report: {self.main_report}" if self.report is not None else f"run folder: {near(self.folder)}"
 
     @property
     def has_trouble(self) -> bool:
@@ -348,7 +348,7 @@ class Notes:
         self.known = in_words(self.baseline, self.report) if self.settings.baseline else []
         self.known += update_baseline(self.settings, self.baseline, self.report)
         write(self.folder, self.report)
-        of = told(self.folder, self.report, baseline=self.baseline, source=self.settings.controller_source)
+        of = reported_run(self.folder, self.report, baseline=self.baseline, source=self.settings.controller_source)
         self.lines += [f"report: {path}" for path in write_formats(self.folder, self.settings.report, of)]
         self.lines += add_step_summary(of)
         path = self.settings.conformance_report

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from staleproof import __version__
 from staleproof.assess.learn import patience
-from staleproof.assess.run.doing import Doing, Phase, Tell, tell_nobody
+from staleproof.assess.run.doing import Doing, Phase, Tell, discard
 from staleproof.assess.store.run_folder import RunFolder, acquired_now, new_run_folder
 from staleproof.assess.trial.background import Background, Work
 from staleproof.assess.trial.result import Run
@@ -40,8 +40,8 @@ from staleproof.errors import OutOfTime, SetupError
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
-_WHOLE: frozenset[Phase] = frozenset({"learning the operator", "confirming", "shrinking"})
-"""What these are made of is not told one by one."""
+_UNDIVIDED: frozenset[Phase] = frozenset({"learning the operator", "confirming", "shrinking"})
+"""The parts of these are not shown one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class Worker:
         progress: Progress | None = None,
         *,
         folder: Path | None = None,
-        tell: Tell = tell_nobody,
+        tell: Tell = discard,
     ) -> None:
         self.options = options
         self.shared = RunFolder(folder or new_run_folder(options.root))
@@ -138,7 +138,7 @@ class Worker:
     def doing(self, phase: Phase, what: str = "") -> Iterator[None]:
         """Say that this is done for as long as the block lasts."""
         before = self._doing
-        if before.phase in _WHOLE:
+        if before.phase in _UNDIVIDED:
             yield
             return
         self._doing = Doing(phase, what)

@@ -65,7 +65,7 @@ def command_of(name: str, arguments: Sequence[str], options: Mapping[str, Any], 
 
 
 def _option(option: Option) -> Callable[[F], F]:
-    """The option as click takes it. It has no default there, or nobody could tell whether it was given."""
+    """The option as click takes it. It has no default there, or it would not be known whether it was given."""
     flag = called(option.name)
     if flag == _REMOTE:
         return click.option(flag, flag_value="yes", help="Let the cluster be one that is not on this machine.")

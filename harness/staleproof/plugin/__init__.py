@@ -141,7 +141,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Which tests of the suite are not to be run is told: a report is about the rest."""
+    """Note which tests of the suite are not to be run: the report is about the rest."""
     left = [item for item in items if item.path.parent == _bundled_suite()]
     notes = _notes(left[0].config) if left else None
     if notes is not None:

@@ -58,7 +58,7 @@ def add_properties(result: Result, test: pytest.Item) -> None:
 
 
 def story_of(result: Result, known: Set[str]) -> str:
-    """The findings of a trial, and how to see them again. `known`: causes that were told of another trial."""
+    """The findings of a trial, and how to see them again. `known`: causes that were reported of another trial."""
     times, runs = result.reproduced
     name = crash_id(result.plan)
     new = [story for story in result.stories if not story.cause or story.cause not in known]

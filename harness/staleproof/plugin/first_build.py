@@ -37,7 +37,7 @@ def build_for_workers(config: pytest.Config) -> None:
 
 @contextmanager
 def progress_of(config: pytest.Config) -> Iterator[Progress]:
-    """Where builds are told: with the rest of the run if that can be watched; in a run of other tests in a line of their own."""
+    """Where builds are shown: with the rest of the run if that can be watched; in a run of other tests in a line of their own."""
     if hasattr(config, "workerinput") or config.pluginmanager.has_plugin(WATCHING):
         yield BuildProgress(begun(config).tell)
     else:
@@ -56,7 +56,7 @@ def screen(config: pytest.Config) -> Iterator[TextIO]:
 
 
 def needed(provider: ProviderName, companions: Collection[str]) -> tuple[MultiCall, ...]:
-    """What a run needs of what can be built, given where its control plane comes from and whom it names as companions."""
+    """What a run needs of what can be built, given where its control plane comes from and which companions it names."""
     beside = (COMPANIONS,) if set(companions) - {PROVISIONER} else ()
     return {"build": (SERVERS, *beside), "existing": ()}.get(provider, beside)
 

@@ -64,7 +64,7 @@ def seed_of(config: pytest.Config) -> str:
 
 
 def is_seed_new(config: pytest.Config) -> bool:
-    """Whether nobody has said it."""
+    """Whether the run chose it, because none was given."""
     return bool(seed_of(config)) and config.stash[_IS_NEW]
 
 

@@ -1,4 +1,4 @@
-"""The notes of a pytest run: begun when a controller is named, told of errors, shown at the end."""
+"""The notes of a pytest run: begun when a controller is named, given every error, shown at the end."""
 
 import io
 import shlex

@@ -2,7 +2,7 @@
 ends.
 
 Plans take seconds, and tests are families of them: what pytest shows of tests says little while they run, and names everything
-twice at the end. So here the reports of the suite's tests are counted by their plans, and what failed is told by `report.ending`.
+twice at the end. So here the reports of the suite's tests are counted by their plans, and `report.ending` says what failed.
 Asked for more (-vv), pytest shows all of it its own way.
 """
 

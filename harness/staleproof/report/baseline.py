@@ -18,7 +18,7 @@ from staleproof.core.plan.plan import API_VERSION, ApiVersion
 from staleproof.report.inert import inert
 from staleproof.report.model import FindingReport, Report, RequirementVerdict, findings
 
-_HEAD = "# Findings that are known: they are told, and fail no run. Written by the option update-baseline; notes are kept.\n"
+_HEAD = "# Findings that are known: they are reported, and fail no run. Written by the option update-baseline; notes are kept.\n"
 _EXPECTED = "mend it, or have it written again with the option update-baseline"
 
 

@@ -209,7 +209,7 @@ def _process(fault: AnyFault, number: int, last: int) -> Iterator[str]:
 
 
 def _outside(fault: ExternalFault) -> str:
-    """What the reader does to a call to an external system, or to what one tells."""
+    """What the reader does to a call to an external system, or to a notification of one."""
     times = "" if fault.times == 1 else ", and those after it" if fault.times is None else f", and {fault.times - 1} after it"
     notification = f"notification number {fault.nth} of {fault.about}{times}{',' * bool(times)}"
     match fault:

@@ -1,7 +1,7 @@
 """conformance.yaml: kind ConformanceReport, in the manner of Gateway API conformance, derived from the report.
 
 Trials under hostile faults are left out: no API server causes them, so they say nothing about conformance. All sums follow from the
-trials that are listed at its end, each with the digest of its history, so anybody can add them up again (`crosscheck`).
+trials that are listed at its end, each with the digest of its history, so a reader can add them up again (`crosscheck`).
 """
 
 import hashlib
@@ -303,7 +303,7 @@ def count(tests: Sequence[RequirementResult]) -> Statistics:
 
 
 def summary(core: Statistics, extended: Statistics, provisional: Statistics) -> str:
-    """What the levels came to, in words; what is only told comes last, if there is anything to tell."""
+    """What the levels came to, in words; what is not scored comes last, if any of it failed."""
     said = [f"{name} {_WORDS[of.result]}{'' if of.result == 'success' else f': {of.counts}'}." for name, of in
             (("Core", core), ("Extended", extended))]  # fmt: skip
     unscored = [f"Not scored: {provisional.failed} failed."] if provisional.failed else []

@@ -29,7 +29,7 @@ _OPTIONS = {
 }
 _MORE = "--staleproof-max-examples N"
 _FEW = 10
-"""Of so few trials nobody expects more than what they are about."""
+"""So few trials are not expected to show more than what they are about."""
 
 
 class Missed(NamedTuple):

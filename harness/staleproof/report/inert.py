@@ -16,7 +16,7 @@ _ACTIVE = re.compile(
     "\U000e0000-\U000e007f]"  # letters that are not seen
 )
 MOST = 20_000
-"""Of a text so many characters are told: the story of a finding has a tenth of them."""
+"""Of a text so many characters are shown: the story of a finding has a tenth of them."""
 
 T = TypeVar("T")
 

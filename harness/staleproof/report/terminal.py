@@ -1,5 +1,5 @@
-"""All that a run has to say, for those who ask for it: one table, and what belongs to it. What is not scored (hostile, provisional)
-stands apart. `report.ending` is what everyone sees.
+"""All that a run has to say, for a user who wants it: one table, and what belongs to it. What is not scored (hostile, provisional)
+stands apart. Every user sees `report.ending`.
 """
 
 from collections import Counter, defaultdict
@@ -100,7 +100,7 @@ def _suspected(report: Report) -> Iterator[Text]:
 
 
 def _rights(report: Report) -> Iterator[Text]:
-    """What the controller asked for and may not do, or that nobody looked; what it was asked for itself."""
+    """What the controller asked for and may not do, or that this was not checked; what it was asked for itself."""
     rights = report.environment.get("rbac", "")
     if rights.startswith("not checked"):
         yield Text(f"RBAC was {rights}", style="dim")
@@ -299,7 +299,7 @@ def _kept(report: Report) -> Text:
 
 
 def sentence(report: Report) -> str:
-    """The verdict in words: the last line of a run. What is not scored is told above it."""
+    """The verdict in words: the last line of a run. What is not scored stands above it."""
     every = overall(report)
     failed = [slug for slug, joined in every.items() if joined is Outcome.FAIL and is_scored(slug)]
     unknown = [slug for slug, joined in every.items() if joined is Outcome.INCONCLUSIVE and is_scored(slug)]

@@ -196,8 +196,8 @@ def stays_up(exits: Sequence[Exited], seconds: float) -> Check:
 
 
 def ports(fixed: Collection[int] | None) -> Check:
-    """Whether several workers can run it side by side. `fixed`: the ports that it listened on in both of its lives and that nobody
-    gave it; None: nothing is known of them."""
+    """Whether several workers can run it side by side. `fixed`: the ports that it listened on in both of its lives without being
+    given them; None: nothing is known of them."""
     if fixed is None:
         return not_asked(PORTS, "its ports are its own, or this system does not tell of them")
     if not fixed:

@@ -1,7 +1,7 @@
 """What others can do to what a controller wrote, and it stands: edit its children, set them aside, take away what its status says.
 
 A run without faults tries it, all of it in a row. What the API server refuses, what changes nothing, and what makes the controller
-exit or never come to rest is left out and told; it is no error.
+exit or never come to rest is left out and reported; it is no error.
 """
 
 import itertools
@@ -106,7 +106,7 @@ def _asides(bare: Observed, trial: Trial) -> Iterator[Edit]:
 
 
 def _kept(bare: Observed, trial: Trial) -> Iterator[tuple[ChildKind, list[Incarnation]]]:
-    """The kinds of children that stay and that nobody else made, with those that are there, by name."""
+    """The kinds of children that stay and that the controller alone made, with those that are there, by name."""
     for kind in bare.children:
         children = sorted(_children(trial, kind.resource), key=lambda child: child.name)
         if kind.stays and all(child.creator is not None for child in children):

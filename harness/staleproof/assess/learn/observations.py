@@ -60,7 +60,7 @@ def recall_roles(root: Path, controller: Subject, about: object) -> list[Role] |
 
 
 def written(seen: Observed) -> bytes:
-    """Without sample, prerequisites and manifests: who asks knows them."""
+    """Without sample, prerequisites and manifests: the caller knows them."""
     return msgspec.json.encode(replace(seen, sample={}, manifests=(), before=()))
 
 

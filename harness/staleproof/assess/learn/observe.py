@@ -157,8 +157,8 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
 
 
 def _raise_what_broke(trial: Trial) -> None:
-    """SetupError when the sample could not be applied, and nobody is to blame for what it says: a webhook does not answer; or when
-    the controller works past the proxy."""
+    """SetupError when the sample could not be applied for a reason that is not its own: a webhook does not answer; or when the
+    controller works past the proxy."""
     broke = next((entry.why for _, entry in trial.every(Broke) if entry.where == WORKLOAD), "")
     if broke or bypassed(trial):
         raise SetupError(broke or bypassed(trial))
@@ -263,8 +263,8 @@ def _is_hindered(bare: Observed, trial: Trial, refused: str) -> bool:
 
 
 def _unreacted(bare: Observed, trial: Trial, did: str, refused: str) -> Unreacted:
-    """With what the controller itself says about it, what it asked for and may not do (`refused`), and what the sample mentions and
-    nobody has given."""
+    """With what the controller itself says about it, what it asked for and may not do (`refused`), and what the sample mentions
+    that was not given."""
     name = name_of(bare.sample)
     words = [f"the controller {did} for {name} in {trial.entries[-1].at:.1f} s"]
     if said := complaints(trial, bare.resource, bare.sample["metadata"]["name"]):

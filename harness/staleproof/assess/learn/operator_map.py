@@ -75,7 +75,7 @@ def edges_of(session: Session, parts: Sequence[Task]) -> tuple[Edge, ...]:
 
 def moved_pause(session: Session, seen: Observed, planned: _Planned) -> float:
     """How long the controller waits before it goes on by itself while moves take something away and bring it back: the worst of
-    them side by side, each step waited for with patience. 0: at once, or nobody knows."""
+    them side by side, each step waited for with patience. 0: at once, or it is not known."""
     worst = [edge.move for edge in worst_first(seen.edges)[:WIDTH]]
     if not worst:
         return 0.0

@@ -1,7 +1,7 @@
 """The samples of a run: which of them are primaries, what each of these needs, and what the controller does for it.
 
 What the files say is sorted out before anything runs (`prerequisite`). Then it shows which kinds the controller watches: what
-nobody has called a primary, and it does not even watch, is a prerequisite, too. What it does not react to is told and left out.
+is not named as a primary, and it does not even watch, is a prerequisite, too. What it does not react to is reported and left out.
 """
 
 from collections.abc import Callable, Sequence
@@ -115,7 +115,7 @@ def may_need(sample: Manifest, before: Sequence[Manifest], samples: Sequence[Man
 
 
 def recall_all(root: Path, controller: Subject, samples: Samples, mutations: Mutations) -> tuple[list[Observed], list[str]]:
-    """What an earlier run saw of the controller with these samples, and the names of those with which nobody has watched it."""
+    """What an earlier run saw of the controller with these samples, and the names of those with which no run has watched it."""
     roles = recall_roles(root, controller, samples.written) or ["primary"] * len(samples.primaries)
     pairs = samples.of(roles)
     found = [(each, recall(root, controller, each, samples.manifests, mutations, before)) for each, before in pairs]

@@ -54,7 +54,7 @@ def written(references: Sequence[Trial]) -> tuple[Written, ...]:
 
 
 def _writes(trial: Trial) -> Iterator[tuple[_Kind, bool]]:
-    """The kind of each successful write, and whether it changed anything; of objects without a namespace nobody knows."""
+    """The kind of each successful write, and whether it changed anything; one without a namespace counts as if it had."""
     makers = {commit.by.index for commit in trial.commits if commit.by is not None}
     for request in trial.work:
         entry = request.asked

@@ -1,4 +1,4 @@
-"""What a worker is at, for those who watch a run. It decides nothing about how that looks."""
+"""What a worker is doing, for a user who watches the run. It decides nothing about how that looks."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def discard(_: Doing) -> None:
 
 
 class BuildProgress(Progress):
-    """Tells of builds, as often as a person looks, and not for each of a thousand packages."""
+    """Reports builds, as often as a person looks, and not for each of a thousand packages."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell

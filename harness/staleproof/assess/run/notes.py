@@ -73,7 +73,7 @@ class Note(msgspec.Struct, omit_defaults=True):
     before that. `stopped`: plans were not run, because the run was to stop. `deselected`: tests of the suite that were not to be
     run. `idle`: the controller gives a family of plans no occasion, so none was run.
 
-    For those who watch: `doing`, what the worker does from now on; `ahead`, the plans of the run, with the seconds that each is
+    For a user who watches: `doing`, what the worker does from now on; `ahead`, the plans of the run, with the seconds that each is
     expected to take; `over`, the plan that is over, and `took`, the seconds that it took with all that it was compared with.
     """
 
@@ -185,7 +185,7 @@ class Notes:
 
     def add(self, result: Result, run: Run, *, claim: str = "") -> str:
         """Take a result, and return the id that replays it if it failed. Of several under the same claim the last counts: the
-        worker that ran the one before died over it. A plan without a claim is the user's own, who wants to know all that it aims
+        worker that ran the one before died over it. A plan without a claim is one that the user named, to learn of all that it aims
         at, unless it was drawn: that one aims by chance."""
         is_written = not claim and result.plan.scenario != SCENARIO.name
         crash = keep_crash(self.settings.dir, result, replayed=self.replayed)
@@ -340,7 +340,9 @@ class Notes:
             ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
         )
         command = inert(self.reproduce or shlex.join(again), None)
-        return msgspec.structs.replace(all_inert(made), reproduce=command, trials=trials)  # trials are inert when they are told
+        return msgspec.structs.replace(
+            all_inert(made), reproduce=command, trials=trials
+        )  # trials were made inert with their reports
 
     def _conclude(self, *, partial: bool) -> None:
         """Write the reports, and the baseline if that is asked for. SetupError when one cannot be written."""

@@ -101,7 +101,7 @@ class Worker:
     Attributes:
         options: as they are now; companions, for one, may become more.
         shared: the folder of the run, which all workers share.
-        run: what is told of this worker's part in the end.
+        run: what reports say of this worker's part in the end.
         watched_seconds: what fault-free runs have taken so far.
     """
 
@@ -196,7 +196,7 @@ class Worker:
         manifests = plan.manifests or mine.manifests
         before = with_payloads(plan.before, mine.before) or mine.before
         if lacking := without_payload(before):
-            self.note("placeholders", ", ".join(lacking))  # of these Secrets nobody has the payload
+            self.note("placeholders", ", ".join(lacking))  # the payload of these Secrets is not known
         return msgspec.structs.replace(
             plan,
             controller=mine.subject,
@@ -311,7 +311,7 @@ class Worker:
         return min(self.options.patience, self.shared.longest_wait(self.key("wait")))
 
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
-        """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next who asks tries
+        """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next caller tries
         again."""
         return self.done(self.task(kind, about, make))
 
@@ -330,8 +330,8 @@ class Worker:
                 self.shared.once(each.key, each.make, acquired_now)
 
     def key(self, kind: str, *about: object) -> str:
-        """Names work by all that it depends on. Secret values are among that, so nobody can tell from the key whether they guessed
-        them: it cannot be worked out without what only this run knows."""
+        """Names work by all that it depends on. Secret values are among that, so that a guess at them can be checked against
+        the key only with what this run alone knows."""
         mine = self.options
         operator = (mine.subject, mine.manifests, mine.companions, mine.kept_names, mine.metrics, mine.release_leases)
         depends = (__version__, *operator, mine.namespace, mine.own_hosts, mine.external)

@@ -1,4 +1,4 @@
-"""What a run tells: report.json, conformance.yaml, report.html, and observations.jsonl if plans were drawn."""
+"""What a run reports: report.json, conformance.yaml, report.html, and observations.jsonl if plans were drawn."""
 
 import datetime
 import functools

@@ -111,7 +111,7 @@ class Claims:
         return self._stopped.exists()
 
     def forget(self) -> None:
-        """Once the run is over, nobody asks any more."""
+        """Once the run is over, no worker asks any more."""
         shutil.rmtree(self._shared.outcome(_CLAIMS).with_suffix(""), ignore_errors=True)
 
     def _as_done(self, result: Result | str) -> Done:

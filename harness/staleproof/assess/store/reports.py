@@ -1,4 +1,4 @@
-"""The reports of a run folder: read again, and told in whatever formats are asked for."""
+"""The reports of a run folder: read again, and written in whatever formats are asked for."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping

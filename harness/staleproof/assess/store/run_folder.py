@@ -3,7 +3,7 @@
     trials/NAME/                        plan.json, history.jsonl.gz, logs; of an xdist worker below a folder of its own
     shared/manifests/DIGEST.json.gz     a manifest of plans, or what a workload needs, once
     shared/references/DIGEST/           a fault-free run, with the same files as a trial
-    shared/once/KEY.json                what came of work that is done once for all workers; KEY.lock is held by who does it
+    shared/once/KEY.json                what came of work that is done once for all workers; KEY.lock is held by the worker at it
     shared/wanted/KEY.json              work that a worker will ask for, so that any other does it first
     shared/waits/KEY/NAME.txt           how long what is missing is waited for in each trial, by controller: what its runs showed
     shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
@@ -76,7 +76,7 @@ class RunFolder:
 
     def once(self, key: str, make: Callable[[], bytes | None], acquire: Acquire = FileLock.acquire) -> bytes | None:
         """What came of the work with this key: the first to come does it, the others wait for it, and the next of them takes it
-        over when who was at it has died. None: it came to nothing that could be kept.
+        over when the worker at it has died. None: it came to nothing that could be kept.
 
         `acquire` waits for a lock, and raises when the run is over.
         """

@@ -26,11 +26,11 @@ class Result:
     Attributes:
         reproduced: how often the findings came back, and how often the plan was run; (0, 0) without findings.
         references_seconds: what its references took; 0 when they had been run before, or by another worker.
-        shrunk: how small a drawn plan with a finding could be made, in words; empty: nobody tried.
+        shrunk: how small a drawn plan with a finding could be made, in words; empty: that was not tried.
         again: why the plan was run once more, and this is what came of it; empty: it was run once.
         interrupted: why the trial or what it is compared with could not be carried out, in words; empty: both were.
         is_unconfirmed: there was a finding, and no time to run it again.
-        healed_by: what healed the controller once a re-run was over, in words; empty: it ended as it should, or nobody tried.
+        healed_by: what healed the controller once a re-run was over, in words; empty: it ended as it should, or nothing was tried.
     """
 
     name: str

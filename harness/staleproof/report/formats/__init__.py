@@ -1,4 +1,4 @@
-"""The formats in which a run can be told, one row each: what asks for them, which file they are, and what makes it.
+"""The formats in which a run can be reported, one row each: what asks for them, which file they are, and what makes it.
 
 Cheap to import: a module is loaded when its format is asked for.
 """

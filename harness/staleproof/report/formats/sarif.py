@@ -93,7 +93,7 @@ def _result(finding: FindingReport, run: ReportedRun) -> Json:
 
 
 def _notes(run: ReportedRun) -> Iterator[Json]:
-    """What is told and not scored."""
+    """What failed and is not scored."""
     for trial, verdict in run.unscored():
         yield {
             **_note(trial, verdict, run),

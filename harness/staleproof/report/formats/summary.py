@@ -95,7 +95,7 @@ def _untried(run: ReportedRun) -> Iterator[str]:
         f"{_code(each.slug)} was not put to the test: {_code(each.why)}; {_code(each.option)} may do it" for each in missed(report)
     ]
     if report.partial:
-        lines.append("the run was interrupted, and only what was finished is told")
+        lines.append("the run was interrupted, and only what was finished is reported")
     if late := [plan for plan in report.left_out if not plan.why]:
         names = list(dict.fromkeys(plan.scenario for plan in late))
         lines.append(f"{plural(len(late), 'plan')} left out for want of time, of {_code(some(names, _MOST_NAMES))}")

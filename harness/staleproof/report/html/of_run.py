@@ -27,7 +27,7 @@ Key = tuple[str, str]
 
 
 def key_of(item: FindingReport | Question) -> Key:
-    """What is drawn for it: a trial, and what is told of it."""
+    """What is drawn for it: a trial, and what is shown of it."""
     what = item.why if isinstance(item, Question) else item.cause or item.requirements[0]
     return item.trials[0], what
 
@@ -67,8 +67,8 @@ def page_of_run(report: Report, kept: Kept) -> Page:
 
 
 def questions(report: Report) -> list[Question]:
-    """What stayed inconclusive, by the reason; those first that concern most requirements. Trials with a finding are told of
-    there."""
+    """What stayed inconclusive, by the reason; those first that concern most requirements. Trials with a finding are
+    described there."""
     found = grouped(
         (verdict.why, (verdict.requirement, trial.name))
         for trial in report.trials

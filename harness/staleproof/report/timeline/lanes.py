@@ -58,7 +58,7 @@ def _object(trial: Trial, commits: Sequence[Commit], pending: Iterable[PendingEv
 
 
 def _rewound(trial: Trial, commits: Sequence[Commit], shown: Sequence[Showing], owed: Sequence[Stale]) -> Iterator[Stale]:
-    """What a showing of the past left out and nobody owed to that life: the newest committed by then, until it was shown."""
+    """What a showing of the past left out and that life was not owed: the newest committed by then, until it was shown."""
     ends = [*trial.starts, None]
     for place, showing in enumerate(shown):
         newest = max((each for each in commits if each.index < showing.entry), key=lambda each: each.entry.revision, default=None)
@@ -105,7 +105,7 @@ def _shown(trial: Trial, number: int, life: Life, uid: str) -> Iterator[Showing]
 
 
 def _shown_state(known: Known) -> tuple[object, ...]:
-    """What a new showing is for: that a frame shows what an answer had told of is one."""
+    """What a new showing is for: a frame that shows what was known from an answer is one."""
     return known.back, known.revision, known.shown, known.is_gone
 
 

@@ -85,7 +85,7 @@ golden *arguments:
 repeat *arguments:
     @ci/repeat "$@"
 
-# drawn plans alone: do they find every mutant, and accuse nobody?
+# drawn plans alone: do they find every mutant, and accuse no honest controller?
 drawn *arguments:
     @ci/drawn "$@"
 

@@ -63,17 +63,17 @@ class _Log:
         return nullcontext()
 
     def _write(self) -> None:
-        last, building, is_told = time.monotonic(), "", False
+        last, building, is_reported = time.monotonic(), "", False
         while not self._over.wait(LOOK_SECONDS):
             now = self._standing()
             begun = next((step.what for step in now.steps if not step.phase), building)
             if begun != building:
                 building = begun
                 self._say(begun)
-            if now.is_interrupted and not is_told:
-                is_told = True
+            if now.is_interrupted and not is_reported:
+                is_reported = True
                 self._say(log_line(now))
-            if self._every is not None and not is_told and time.monotonic() >= last + self._every:
+            if self._every is not None and not is_reported and time.monotonic() >= last + self._every:
                 last = time.monotonic()
                 self._say(log_line(now))
 

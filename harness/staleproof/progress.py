@@ -113,18 +113,18 @@ class ProgressLines(Progress):
         self._write = write
         self._title = ""
         self._total: int | None = None
-        self._told = 0
+        self._written = 0
 
     def begin(self, title: str, total: int | None) -> None:
-        self._title, self._total, self._told = title, total, 0
+        self._title, self._total, self._written = title, total, 0
         self._write(title if total is None else f"{title} (0 of {total})")
 
     def advance(self, done: int) -> None:
         if not self._total:
             return
         step = done * LINES_PER_WORK // self._total
-        if step > self._told:
-            self._told = step
+        if step > self._written:
+            self._written = step
             self._write(f"{self._title} ({done} of {self._total})")
 
 

@@ -475,7 +475,7 @@ class Settings:
     implementation_project: Annotated[str, Option("its name there")] = ""
     implementation_url: Annotated[str, Option("where it is found")] = ""
     implementation_version: Annotated[str, Option("a tag or release, never a branch")] = ""
-    implementation_contact: Annotated[tuple[str, ...], Option("whom to ask; may be repeated", many=True)] = ()
+    implementation_contact: Annotated[tuple[str, ...], Option("a contact for questions; may be repeated", many=True)] = ()
 
 
 def _shown(default: object) -> str:
@@ -495,7 +495,7 @@ def _options() -> Iterator[Option]:
 
 OPTIONS = tuple(_options())
 _PROGRAMS = {"controller_cmd": ("controller_image", "controller_network"), "controller_image": ("controller_cmd",)}
-"""Who names the controller with one of these says nothing with what is left of the others, and means that they do not count."""
+"""A user who names the controller with one of these says nothing with what is left of the others: they do not count."""
 
 
 def in_environment(environ: Mapping[str, str], *, but_for: Collection[str] = ()) -> dict[str, Given]:

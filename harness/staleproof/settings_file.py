@@ -152,7 +152,7 @@ def _options(raw: object, folder: Path, shown: str) -> dict[str, Given]:
 def _texts(option: Option, value: object) -> tuple[str, ...]:
     """The texts that a flag would be given for this. ValueError when it is something else than the option takes."""
     if option.kind == "object" and isinstance(value, dict):
-        value = [value]  # of one system nobody makes a list
+        value = [value]  # a single system needs no list
     if option.many and not isinstance(value, list):
         raise ValueError(f"{option.key}: expected a list, found {value!r}")
     return tuple(_text(option, one) for one in (value if option.many and isinstance(value, list) else [value]))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.learn.companions import keep_company
+from staleproof.assess.learn.companions import start_companions
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.trial.session import Session
 from staleproof.checks.ends.hull import final_objects
@@ -169,7 +169,7 @@ def chooser(go: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sess
 def test_a_stateful_set_gets_pods_that_are_ready_and_claims_that_are_bound(chooser: Session) -> None:
     chooser.use(fixture("stored_widget", "careful"))
     assert chooser.options.companions == ()
-    keep_company(chooser, [(WIDGET, ())])
+    start_companions(chooser, [(WIDGET, ())])
     running = {"statefulset", "persistentvolume-binder", "provisioner", "scheduler", "kwok", "garbage-collector", "namespace"}
     assert running < set(chooser.options.companions)
     note = chooser.run.environment["companions for Widget/sample"]
@@ -191,10 +191,10 @@ async def _no_volumes(environment: Environment) -> bool:
 @pytest.mark.live
 def test_the_controller_of_a_kind_gets_no_rival(chooser: Session, programs: Path) -> None:
     chooser.use(kube_controller_manager(programs, "deployment-controller,replicaset-controller"))
-    keep_company(chooser, [(sample("deployment"), ())])
+    start_companions(chooser, [(sample("deployment"), ())])
     assert not {"deployment", "replicaset"} & set(chooser.options.companions)
     chooser.use(kube_controller_manager(programs, "deployment-controller"))
-    keep_company(chooser, [(sample("deployment"), ())])
+    start_companions(chooser, [(sample("deployment"), ())])
     assert "replicaset" in chooser.options.companions
 
 
@@ -257,7 +257,7 @@ def test_an_existing_cluster_is_left_as_it_is(session: Session, tmp_path: Path) 
         root=tmp_path,
     )
     with Session(options) as guest:
-        keep_company(guest, [(WIDGET, ())])
+        start_companions(guest, [(WIDGET, ())])
         guest.accompany(("job",))
         assert guest.options.companions == ()
         assert "companions" not in guest.run.environment

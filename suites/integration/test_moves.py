@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from staleproof.assess.learn.accepted_moves import told
+from staleproof.assess.learn.accepted_moves import moves_in_words
 from staleproof.assess.learn.observe import observe
 from staleproof.assess.trial.session import Session
 from staleproof.core.operator.observed import Observed
@@ -73,7 +73,7 @@ def test_what_may_only_grow_and_what_is_set_once_is_not_taken_back(ruled: Observ
     assert ("spec.content", "string") in back or ruled.session.options.mutations.only
     assert any(why.endswith("the limit may only grow") for why in observed.for_good)
     assert any(why.endswith("audited is set once") for why in observed.for_good)
-    assert f"{len(observed.for_good)} cannot be taken back, as " in told(observed)
+    assert f"{len(observed.for_good)} cannot be taken back, as " in moves_in_words(observed)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_what_cannot_be_scaled_down_again_is_not_scaled(growing: Observation) ->
     observed = growing.observed
     assert not observed.scale_path
     assert observed.refused[-1].endswith("there may only be more")
-    assert "spec.replicas is not scaled to 2" in told(observed)
+    assert "spec.replicas is not scaled to 2" in moves_in_words(observed)
     grows = [move.returns for move in observed.live if (move.path, move.kind) == ("spec.replicas", "up")]
     assert grows in ([], [False])
     for plan in (Plan(scenario="moves", steps=life(observed).steps), *drawn(plans(observed), by="7", examples=3)):

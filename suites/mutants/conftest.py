@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from staleproof.assess.learn.companions import keep_company
+from staleproof.assess.learn.companions import start_companions
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.trial.session import Session
 from staleproof.core.operator.companion import AUTO
@@ -92,7 +92,7 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytes
             session.use(known.subject, metrics=METRICS if known.has_metrics else "")
             is_known_to_be_guilty = bool(known.caught_by) and not known.races
             session.options = replace(session.options, reruns=0 if is_known_to_be_guilty else 2, maps=known.maps)
-            keep_company(session, [known.primary])
+            start_companions(session, [known.primary])
             return session
 
         yield put

@@ -14,7 +14,7 @@ from statistics import median
 
 import msgspec
 
-from staleproof.assess.store.run_folder import HISTORY, exported, write_whole
+from staleproof.assess.store.run_folder import HISTORY, exported, write_atomically
 from staleproof.assess.trial.result import Result
 from staleproof.core.plan.fingerprint import fingerprint
 
@@ -111,12 +111,14 @@ class Kept:
 
     def keep(self, row: Row) -> None:
         if self.folder:
-            write_whole(self._path(row), msgspec.json.encode(row) + b"\n")
+            write_atomically(self._path(row), msgspec.json.encode(row) + b"\n")
 
     def attach(self, row: Row, result: Result) -> None:
         """Keep one file of a trial, for `staleproof check` and `staleproof replay`: pytest removes its folders soon."""
         if self.folder:
-            write_whole(self._path(row).with_suffix(f".{fingerprint(result.plan)}.jsonl.gz"), exported(result.folder / HISTORY))
+            write_atomically(
+                self._path(row).with_suffix(f".{fingerprint(result.plan)}.jsonl.gz"), exported(result.folder / HISTORY)
+            )
 
     def rows(self) -> list[Row]:
         """All of them, by name."""

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from staleproof.assess.store.reports import read_report
-from staleproof.assess.store.run_folder import write_whole
+from staleproof.assess.store.run_folder import write_atomically
 from staleproof.errors import UsageError
 from staleproof.report.conformance import to_yaml
 from staleproof.report.crosscheck import decode
@@ -60,7 +60,7 @@ def main(runs: tuple[Path, ...], into: Path, version: str) -> None:
         text = to_yaml(published(read_report(folder), operator, suite_digest=before[1] if before else "", version=version))
         decode(text.encode())
         path = into / f"{name}-{operator.origin.version}.yaml"
-        write_whole(path, text.encode())
+        write_atomically(path, text.encode())
         click.echo(str(path))
 
 

@@ -109,7 +109,7 @@ def rule() -> ModuleType:
 def test_the_example_is_a_rule_that_passes_its_own_histories(rule: ModuleType) -> None:
     scope = {"identity": rule, "verdict_of": verdict_of, "Trial": Trial, "trial": trial, "Outcome": Outcome}
     exec(HISTORIES, scope)
-    test = scope["test_whom_it_accuses"]
+    test = scope["test_what_it_accuses"]
     assert callable(test)
     test()
 

@@ -122,7 +122,7 @@ def subject_for(settings: Settings, plans: Sequence[Plan]) -> Subject:
 
 def options_for(settings: Settings, plans: Sequence[Plan], samples: Samples) -> SessionOptions:
     """Everything that it takes to run these plans, and those for the samples. They have the companions that they were run with; one
-    that nobody has run yet has those of every cluster. UsageError when the plans name companions that there are not."""
+    that was never run has those of every cluster. UsageError when the plans name companions that there are not."""
     options = session_options(settings, subject_for(settings, plans), samples.manifests, samples.before)
     planned = {each.name: each for plan in plans for each in plan.external}
     options = replace(options, external=options.external or tuple(planned.values()))

@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 
 from staleproof.assess.run.exit_code import of_trial
-from staleproof.assess.store.run_folder import export_name, exported, find_history, read_history, write_whole
+from staleproof.assess.store.run_folder import export_name, exported, find_history, read_history, write_atomically
 from staleproof.assess.trial.suspects import without_suspects
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.facts.fault_outcomes import hostility
@@ -60,6 +60,6 @@ def export(trial: str, output: Path | None) -> int:
     check and replay need. Attach it to a bug report."""
     found = find_history(trial, ARTEFACTS)
     data, path = exported(found), output or Path(export_name(found))
-    write_whole(path, data)
+    write_atomically(path, data)
     click.echo(f"{path}: {len(data) / 1000:.0f} kB, for `staleproof check` and `staleproof replay`")
     return 0

@@ -13,8 +13,8 @@ from staleproof.assess.store.artefacts import suite_digest
 from staleproof.assess.store.evidence import evidence
 from staleproof.assess.store.merging import merge as merge_folders
 from staleproof.assess.store.pages import PAGE
-from staleproof.assess.store.reports import REPORT, told, write_formats
-from staleproof.assess.store.run_folder import write_whole
+from staleproof.assess.store.reports import REPORT, reported_run, write_formats
+from staleproof.assess.store.run_folder import write_atomically
 from staleproof.cli.option import settings_of, takes
 from staleproof.core.wording import plural, some
 from staleproof.errors import UsageError
@@ -41,7 +41,7 @@ def merge(runs: tuple[str, ...], **options: str) -> int:
     Exit code: that of a run of all the parts.
     """
     folder, report = merge_folders(runs, ARTEFACTS)
-    written = write_formats(folder, settings_of(options).report, told(folder, report))
+    written = write_formats(folder, settings_of(options).report, reported_run(folder, report))
     console = Console()
     for path in (folder / PAGE, folder / REPORT, folder / CONFORMANCE, *written):
         console.print(str(path), highlight=False, markup=False, soft_wrap=True)
@@ -98,7 +98,7 @@ def matrix(files: tuple[Path, ...], output: Path | None) -> int:
     if output is None:
         click.echo(data, nl=False)
     else:
-        write_whole(output, data.encode())
+        write_atomically(output, data.encode())
         click.echo(f"{output}: {plural(len(columns), 'report')}")
     return PASSED
 

@@ -36,7 +36,7 @@ _MARKS = {
     Outcome.INCONCLUSIVE: "[yellow]? inconclusive[/]",
     Outcome.FAIL: "[bold red]✗ failed[/]",
 }
-_WHO = "the demo's fixture controllers"
+_CONTROLLER = "the demo's fixture controllers"
 THE_PLAN = """a user creates a Widget with 3 replicas. From the controller's first pod on, its pod stream is held.
 Then an annotation of the Widget changes: the controller looks again although there is nothing new to do."""
 
@@ -62,7 +62,7 @@ def demo() -> int:
             if notes.trials:
                 session.use(_subject(name))
             result = session.trial(msgspec.structs.replace(plan, title=f"{name}: {plan.title}"))
-            crash = notes.add(result, replace(session.run, environment={**session.run.environment, "controller": _WHO}))
+            crash = notes.add(result, replace(session.run, environment={**session.run.environment, "controller": _CONTROLLER}))
             with display.aside():
                 _show(console, f"[bold]{name}[/] ({does})", result, crash)
             as_expected &= joined(result) is (Outcome.FAIL if guilty else Outcome.PASS)

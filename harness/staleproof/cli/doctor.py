@@ -61,7 +61,7 @@ def show(console: Console, check: Check) -> None:
     """A line, below it what to do, and the end of the log if that tells more. Nothing is wrapped, so it can be copied."""
     mark, style = _MARKS[check.outcome]
     line = Text(f"{mark} {check.name:<10}", style=style)
-    line.append(f"  {check.told}", style="dim" if check.outcome == "not asked" else "default")
+    line.append(f"  {check.found}", style="dim" if check.outcome == "not asked" else "default")
     console.print(line, soft_wrap=True)
     if check.fix:
         console.print(Text(f"    → {check.fix}", style="cyan"), soft_wrap=True)

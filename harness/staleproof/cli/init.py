@@ -15,7 +15,7 @@ from rich.text import Text
 
 from staleproof.assess.learn.own_groups import SOURCES
 from staleproof.assess.learn.survey import Found, Repository, survey
-from staleproof.assess.store.run_folder import write_whole
+from staleproof.assess.store.run_folder import write_atomically
 from staleproof.cli.option import SUBJECT, given_in, takes
 from staleproof.errors import UsageError
 from staleproof.settings import Given, parse
@@ -52,7 +52,7 @@ def init(*, force: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     missing = [text for name, text in _WANTED.items() if not _is_said(name, given)]
     comments = [f"# {each.name.replace('_', '-')}: {' '.join(each.texts)}  # {each.why}\n" for each in found if each.is_open]
     comments += [f"# not found: {text}\n" for text in missing]
-    write_whole(path, "".join([_HEAD, written(given), *comments]).encode())
+    write_atomically(path, "".join([_HEAD, written(given), *comments]).encode())
     _tell(console, found, missing)
     return 0
 

@@ -54,11 +54,11 @@ def show(console: Console, observed: Observed) -> None:
     if not observed.edges:
         console.print(f"{name}: there is no map, because no move of it can be made and taken back")
         return
-    told, quiet = sorted_out(observed.edges)
+    active, quiet = sorted_out(observed.edges)
     table = Table(title=f"{name}: what its moves do, without any fault", title_justify="left")
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold")
-    for edge in told:
+    for edge in active:
         columns = (edge.goes, edge.comes, edge.changes, edge.leaves)
         table.add_row(str(edge.move), *(", ".join(each) for each in columns))
     console.print(table)

@@ -65,12 +65,12 @@ def command_of(name: str, arguments: Sequence[str], options: Mapping[str, Any], 
 
 
 def _option(option: Option) -> Callable[[F], F]:
-    """The option as click takes it. It has no default there, or nobody could tell whether it was given."""
+    """The option as click takes it. It has no default there, or it would not be known whether it was given."""
     flag = called(option.name)
     if flag == _REMOTE:
         return click.option(flag, flag_value="yes", help="Let the cluster be one that is not on this machine.")
     if option.switch:
         return click.option(flag, option.name, flag_value="yes", help=option.help)
     kind = click.Choice([text for text in option.choices if text]) if option.choices else None
-    told = f"{option.help}  [default: {option.default}]" if option.default else option.help
-    return click.option(flag, option.name, type=kind, multiple=option.many, help=told)
+    help_text = f"{option.help}  [default: {option.default}]" if option.default else option.help
+    return click.option(flag, option.name, type=kind, multiple=option.many, help=help_text)

@@ -96,7 +96,7 @@ async def _serve(options: Options, token: str) -> None:
             require_free(wanted, option)
         async with stand_alone(options, upstream, folder, control_token=token) as running:
             if options.client_kubeconfig is not None:
-                # Without a token its user is nobody: the proxy presents a certificate, or the user of the file adds credentials.
+                # Without a token it names no user: the proxy presents a certificate, or the user of the file adds credentials.
                 client = Access(server=running.server, ca_file=running.ca_file, token=upstream.token)
                 write_private(options.client_kubeconfig, MARK + kubeconfig(client, user="client"))
             _say(options, upstream, await unreachable(upstream), running)
@@ -118,7 +118,7 @@ def ready_line(options: Options, running: StandAlone, token: str) -> dict[str, s
 
 
 def _say(options: Options, upstream: Access, unreached: str, running: StandAlone) -> None:
-    """Tell people what they want to know."""
+    """Print what a user wants to know."""
     lines = [
         f"clients: {running.server} leads to {upstream.server}",
         f"control: {running.control} (calls: {running.control}/v1/openapi.json, or staleproof schema control)",
@@ -175,7 +175,7 @@ def _token_in(path: Path) -> str:
         token = path.read_text().strip()
     except (OSError, UnicodeDecodeError) as err:
         raise UsageError(f"--token-file: cannot read {path}: {err}") from err
-    if not re.fullmatch(r"[!-~]{8,}", token):  # what a header can carry and nobody guesses
+    if not re.fullmatch(r"[!-~]{8,}", token):  # what a header can carry and is not guessed
         raise UsageError(f"--token-file: expected one word of at least 8 visible ASCII characters in {path}")
     return token
 

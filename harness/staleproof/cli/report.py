@@ -7,8 +7,8 @@ import click
 
 from staleproof.assess.store.known_findings import read_baseline
 from staleproof.assess.store.pages import PAGE, run_page, trial_page
-from staleproof.assess.store.reports import find_run, is_run, read_report, told
-from staleproof.assess.store.run_folder import export_name, find_history, read_history, write_whole
+from staleproof.assess.store.reports import find_run, is_run, read_report, reported_run
+from staleproof.assess.store.run_folder import export_name, find_history, read_history, write_atomically
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
 from staleproof.cli.conformance import matrix, merge, verify
@@ -79,7 +79,7 @@ def trace(what: str, output: Path | None) -> int:
     form = FORMATS["trace"]
     if is_run(what) or what == LATEST:
         folder = find_run(what)
-        return _put(form.make(told(folder, read_report(folder))), output or folder / form.file)
+        return _put(form.make(reported_run(folder, read_report(folder))), output or folder / form.file)
     path = find_history(what, ARTEFACTS)
     history = read_history(path)
     plan = history.header.plan
@@ -91,7 +91,7 @@ def _writes(form: Format) -> Callable[..., int]:
     def write(run: str, output: Path | None, **options: str) -> int:
         folder, settings = find_run(run), settings_of(options)
         baseline = read_baseline(settings, option="--baseline")
-        data = form.make(told(folder, read_report(folder), baseline=baseline, source=settings.controller_source))
+        data = form.make(reported_run(folder, read_report(folder), baseline=baseline, source=settings.controller_source))
         return _put(data, output or folder / form.file)
 
     return write
@@ -102,7 +102,7 @@ def _put(data: bytes, path: Path) -> int:
     if str(path) == "-":
         click.echo(data, nl=False)
         return 0
-    write_whole(path, data)
+    write_atomically(path, data)
     click.echo(f"{path}: {len(data) / 1000:.1f} kB")
     return 0
 

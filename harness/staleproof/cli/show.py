@@ -34,11 +34,11 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], stories: Sequen
         line = Text(f"  {mark} {verdict.requirement}", style=style)
         if verdict.why:
             line.append(f"  {verdict.why}", style="dim")
-        told = [story for story in stories if story.requirement == verdict.requirement]
-        if not told and verdict.requirement in same:
+        its_stories = [story for story in stories if story.requirement == verdict.requirement]
+        if not its_stories and verdict.requirement in same:
             line.append(f"  the same cause as of {same[verdict.requirement]}", style="dim")
         console.print(line, soft_wrap=True)
-        for story in told:
+        for story in its_stories:
             show_story(console, story)
 
 
@@ -100,7 +100,7 @@ def concluded(notes: "Notes", console: Console, *, in_words: bool = True, verbos
 
 def show_screen(report: Report, notes: "Notes", console: Console) -> None:
     """What came of a run, on one screen."""
-    for line in screen(summed_up(report), max(console.width, _NARROWEST), more=str(notes.told_in)):
+    for line in screen(summed_up(report), max(console.width, _NARROWEST), more=str(notes.main_report)):
         console.print(line, highlight=False, soft_wrap=True)
 
 

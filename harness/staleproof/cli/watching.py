@@ -9,7 +9,7 @@ from dataclasses import replace
 import click
 from rich.console import Console
 
-from staleproof.assess.run.doing import ToldBuilds
+from staleproof.assess.run.doing import BuildProgress
 from staleproof.assess.run.notes import Notes
 from staleproof.assess.run.standing import Watched
 from staleproof.assess.run.worker import SessionOptions
@@ -33,7 +33,7 @@ def watched(notes: Notes, options: SessionOptions, console: Console) -> Iterator
         made = known.standing(time.monotonic() - began, options.ends() - time.monotonic())
         return replace(made, is_interrupted=interrupts is not None and interrupts.happened)
 
-    session = Session(options, ToldBuilds(notes.tell), folder=notes.folder, tell=notes.tell)
+    session = Session(options, BuildProgress(notes.tell), folder=notes.folder, tell=notes.tell)
     with Display(sys.stderr, standing) as display, session:
         try:
             yield session, display

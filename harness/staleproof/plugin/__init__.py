@@ -75,15 +75,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _let_watch(config: pytest.Config, *, counts_plans: bool) -> None:
     """Show how far the run is, and with -v each plan; pytest's own -v begins behind that."""
-    asked = config.option.verbose
-    config.stash[VERBOSITY] = asked
+    verbosity = config.option.verbose
+    config.stash[VERBOSITY] = verbosity
     is_elsewhere = hasattr(config, "workerinput") or settings_of(config).dry_run or config.option.usepdb
-    if is_elsewhere or asked >= _PYTESTS_OWN or not config.pluginmanager.has_plugin("terminal"):
+    if is_elsewhere or verbosity >= _PYTESTS_OWN or not config.pluginmanager.has_plugin("terminal"):
         return
     from staleproof.plugin.watching import Watching
 
-    config.option.verbose = min(asked, 0)
-    config.pluginmanager.register(Watching(config, names=asked > 0, counts_plans=counts_plans), WATCHING)
+    config.option.verbose = min(verbosity, 0)
+    config.pluginmanager.register(Watching(config, names=verbosity > 0, counts_plans=counts_plans), WATCHING)
 
 
 def _refuse_workers_in_one_cluster(config: pytest.Config) -> None:
@@ -125,8 +125,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 def _seed_in_words(config: pytest.Config) -> str:
     """Where the drawn plans come from, and whatever Hypothesis draws besides."""
-    told = ", which is new in each run" if is_seed_new(config) else ""
-    return f"staleproof: plans are drawn with --hypothesis-seed={seed_of(config)}{told}"
+    note = ", which is new in each run" if is_seed_new(config) else ""
+    return f"staleproof: plans are drawn with --hypothesis-seed={seed_of(config)}{note}"
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -141,7 +141,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Which tests of the suite are not to be run is told: a report is about the rest."""
+    """Note which tests of the suite are not to be run: the report is about the rest."""
     left = [item for item in items if item.path.parent == _bundled_suite()]
     notes = _notes(left[0].config) if left else None
     if notes is not None:
@@ -164,9 +164,9 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:  # noqa: ANN401  # a hook wrapper
     """With `--dist loadfile` or `loadscope`, the scenarios of the suite, which is one file, still go to different workers."""
     scheduler = yield
-    together = getattr(scheduler, "_split_scope", None)
-    if together is not None and _has_subject(config) and config.getoption("dist") in ("loadfile", "loadscope"):
-        scheduler._split_scope = lambda nodeid: _scenario_of(nodeid) or together(nodeid)
+    split_scope = getattr(scheduler, "_split_scope", None)
+    if split_scope is not None and _has_subject(config) and config.getoption("dist") in ("loadfile", "loadscope"):
+        scheduler._split_scope = lambda nodeid: _scenario_of(nodeid) or split_scope(nodeid)
     return scheduler
 
 

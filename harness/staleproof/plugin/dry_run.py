@@ -1,4 +1,4 @@
-"""`--staleproof-dry-run`: which plans would be run, told without starting anything.
+"""`--staleproof-dry-run`: the plans that would be run, listed without starting anything.
 
 Plans follow from what the controller was observed to do, so an earlier run must have observed it; what that was is kept. The plans
 travel with the tests' reports, so that they arrive from xdist's workers, too.

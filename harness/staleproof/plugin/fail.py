@@ -36,10 +36,10 @@ def assert_known(replays: Iterable[tuple[Found, Result]], *, accepts_doubt: bool
     doubtful = [(found, result) for found, result in replays if outcome_of(found, result) == "inconclusive"]
     if not doubtful:
         return
-    told = "\n\n".join([*(_doubt(found, result) for found, result in doubtful), _TRY_AGAIN])
+    message = "\n\n".join([*(_doubt(found, result) for found, result in doubtful), _TRY_AGAIN])
     if accepts_doubt:
-        pytest.skip(told)
-    raise pytest.fail.Exception(told, pytrace=False) from InconclusiveError(told)
+        pytest.skip(message)
+    raise pytest.fail.Exception(message, pytrace=False) from InconclusiveError(message)
 
 
 def _doubt(found: Found, result: Result) -> str:
@@ -58,7 +58,7 @@ def add_properties(result: Result, test: pytest.Item) -> None:
 
 
 def story_of(result: Result, known: Set[str]) -> str:
-    """The findings of a trial, and how to see them again. `known`: causes that were told of another trial."""
+    """The findings of a trial, and how to see them again. `known`: causes that were reported of another trial."""
     times, runs = result.reproduced
     name = crash_id(result.plan)
     new = [story for story in result.stories if not story.cause or story.cause not in known]

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import pytest
 
 from staleproof.assess.configuration import control_plane_options
-from staleproof.assess.run.doing import Doing, ToldBuilds
+from staleproof.assess.run.doing import BuildProgress, Doing
 from staleproof.core.operator.companion import PROVISIONER
 from staleproof.drive.cluster.control_plane.provider import choose
 from staleproof.drive.cluster.options import ControlPlaneOptions, ProviderName
@@ -37,9 +37,9 @@ def build_for_workers(config: pytest.Config) -> None:
 
 @contextmanager
 def progress_of(config: pytest.Config) -> Iterator[Progress]:
-    """Where builds are told: with the rest of the run if that can be watched; in a run of other tests in a line of their own."""
+    """Where builds are shown: with the rest of the run if that can be watched; in a run of other tests in a line of their own."""
     if hasattr(config, "workerinput") or config.pluginmanager.has_plugin(WATCHING):
-        yield ToldBuilds(begun(config).tell)
+        yield BuildProgress(begun(config).tell)
     else:
         with screen(config) as stream:
             yield progress_on(stream)
@@ -56,7 +56,7 @@ def screen(config: pytest.Config) -> Iterator[TextIO]:
 
 
 def needed(provider: ProviderName, companions: Collection[str]) -> tuple[MultiCall, ...]:
-    """What a run needs of what can be built, given where its control plane comes from and whom it names as companions."""
+    """What a run needs of what can be built, given where its control plane comes from and which companions it names."""
     beside = (COMPANIONS,) if set(companions) - {PROVISIONER} else ()
     return {"build": (SERVERS, *beside), "existing": ()}.get(provider, beside)
 

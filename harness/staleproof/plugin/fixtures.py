@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def plain_errors(*left: type[Exception]) -> Iterator[None]:
     """Report wrong input and failed surroundings in their own words, without a traceback through staleproof.
 
-    Any other error that comes out of staleproof is a bug of staleproof, and nobody must take it for a finding. `left`: what the
+    Any other error that comes out of staleproof is a bug of staleproof, and must not pass for a finding. `left`: what the
     caller deals with.
     """
     from staleproof.assess.run.blame import known

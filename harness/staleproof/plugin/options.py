@@ -30,8 +30,8 @@ def add_options(parser: pytest.Parser) -> None:
         if option.switch:
             action = {"action": "store_const", "const": "yes"}
         shown = f" (default: {option.default})" if option.default else ""
-        told = f"{option.help}{shown} [${option.variable}]"
-        group.addoption(option.flag, dest=_dest(option.name), default=None, **action, help=told)
+        help_text = f"{option.help}{shown} [${option.variable}]"
+        group.addoption(option.flag, dest=_dest(option.name), default=None, **action, help=help_text)
 
 
 def _metavar(option: Option) -> str:
@@ -64,7 +64,7 @@ def seed_of(config: pytest.Config) -> str:
 
 
 def is_seed_new(config: pytest.Config) -> bool:
-    """Whether nobody has said it."""
+    """Whether the run chose it, because none was given."""
     return bool(seed_of(config)) and config.stash[_IS_NEW]
 
 

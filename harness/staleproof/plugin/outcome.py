@@ -1,4 +1,4 @@
-"""The notes of a pytest run: begun when a controller is named, told of errors, shown at the end."""
+"""The notes of a pytest run: begun when a controller is named, given every error, shown at the end."""
 
 import io
 import shlex
@@ -107,7 +107,7 @@ def _show_report(report: Report, notes: Notes, terminal: pytest.TerminalReporter
 
 def _show_screen(report: Report, terminal: pytest.TerminalReporter, notes: Notes) -> None:
     width = _width(terminal)
-    _print(terminal, *screen(summed_up(report), width, more=str(notes.told_in)))
+    _print(terminal, *screen(summed_up(report), width, more=str(notes.main_report)))
 
 
 def _print(terminal: pytest.TerminalReporter, *shown: RenderableType) -> None:

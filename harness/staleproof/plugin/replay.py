@@ -24,7 +24,7 @@ Trial = Callable[["Plan"], "Result"]
 
 def pinned(file: str) -> Callable[..., None]:
     """A test that runs the plan in this file again. It passes once the plan is fixed, and fails as long as there is a finding, or
-    nobody knows: its faults find no occasion any more, for example.
+    it is not known: its faults find no occasion any more, for example.
 
     `file`: a crash file, a plan.json or an exported trial, relative to the test's own file. Whatever controller the run is about is
     tried. The file stays where it is, whatever comes of it.

@@ -57,7 +57,7 @@ class _Watch:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """What there is is shown now, because it may take seconds to stop everything. Nobody sees the traceback, and pytest spends
+        """Show now what there is, because it may take seconds to stop everything. The traceback is never seen, and pytest spends
         seconds on it before it stops anything."""
         if self.interrupts.happened and not self._config.option.fulltrace:
             excinfo.traceback = excinfo.traceback[-1:]

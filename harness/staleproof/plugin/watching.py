@@ -2,7 +2,7 @@
 ends.
 
 Plans take seconds, and tests are families of them: what pytest shows of tests says little while they run, and names everything
-twice at the end. So here the reports of the suite's tests are counted by their plans, and what failed is told by `report.ending`.
+twice at the end. So here the reports of the suite's tests are counted by their plans, and `report.ending` says what failed.
 Asked for more (-vv), pytest shows all of it its own way.
 """
 
@@ -63,8 +63,8 @@ class Watching:
             if plan is not None and self._names:
                 line, markup = outcome_line(plan)
                 self._terminal.write_line(line, **markup)
-                for told in str(report.longrepr or "").splitlines():
-                    self._terminal.write_line(f"    {told}")
+                for text in str(report.longrepr or "").splitlines():
+                    self._terminal.write_line(f"    {text}")
             return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True, optionalhook=True)
@@ -80,8 +80,8 @@ class Watching:
             return ("with findings" if plan["verdict"] == "failed" else str(plan["verdict"])), "", ""
         if report.when != "call" and not report.skipped:
             return ("error", "", "ERROR") if report.failed else ("", "", "")
-        is_told = not report.failed or FAILED_PLANS in dict(report.user_properties)
-        return ("", "", "") if self._counts_plans and is_told else (report.outcome, "", report.outcome.upper())
+        is_reported = not report.failed or FAILED_PLANS in dict(report.user_properties)
+        return ("", "", "") if self._counts_plans and is_reported else (report.outcome, "", report.outcome.upper())
 
     def _aside(self) -> Any:  # noqa: ANN401  # a context manager
         return self._display.aside() if self._display is not None else ExitStack()

@@ -18,7 +18,7 @@ from staleproof.core.plan.plan import API_VERSION, ApiVersion
 from staleproof.report.inert import inert
 from staleproof.report.model import FindingReport, Report, RequirementVerdict, findings
 
-_HEAD = "# Findings that are known: they are told, and fail no run. Written by the option update-baseline; notes are kept.\n"
+_HEAD = "# Findings that are known: they are reported, and fail no run. Written by the option update-baseline; notes are kept.\n"
 _EXPECTED = "mend it, or have it written again with the option update-baseline"
 
 
@@ -139,8 +139,8 @@ def updated(baseline: Baseline, report: Report) -> Baseline:
 
 def in_words(baseline: Baseline, report: Report) -> list[str]:
     """What a run shows of a baseline: how many findings are known and new, and which are gone."""
-    others = new(baseline, report)
-    known = len(findings(report.trials)) - len(others)
+    unknown = new(baseline, report)
+    known = len(findings(report.trials)) - len(unknown)
     how = "take it out with the option update-baseline"
     lost = [f"gone: {each.key} ({', '.join(each.requirements)}); {how}" for each in gone(baseline, report)]
-    return [f"baseline: {known} known, {len(others)} new", *lost]
+    return [f"baseline: {known} known, {len(unknown)} new", *lost]

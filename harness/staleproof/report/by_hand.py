@@ -69,7 +69,7 @@ rest() {{ sleep "${{REST:-5}}"; }} # until the controller has nothing left to do
 
 def by_hand(history: History, stories: Sequence[Story]) -> str:
     """Markdown. `stories`: those of the trial's findings, the worst first; without any it only says how to do the plan."""
-    plan, told = history.header.plan, [line for story in stories for line in _story(story)]
+    plan, story_lines = history.header.plan, [line for story in stories for line in _story(story)]
     title = stories[0].headline if stories else plan.title or plan.scenario
     where = ", ".join(
         f"{name} {history.header.environment[name]}" for name in ("kubernetes", "staleproof") if name in history.header.environment
@@ -78,7 +78,7 @@ def by_hand(history: History, stories: Sequence[Story]) -> str:
         [
             f"# {literal(title, _MOST_OF_TITLE)}",
             "",
-            *told,
+            *story_lines,
             "## How to see it",
             "",
             *_preparation(plan, where),
@@ -188,37 +188,37 @@ def _ask(what: str) -> str:
 def _process(fault: AnyFault, number: int, last: int) -> Iterator[str]:
     """What the reader does to the controller's process before a step, in words."""
     begins, ends = fault.window.from_step, fault.window.until_step or last + 1
-    who = fault.program or _CONTROLLER
+    program = fault.program or _CONTROLLER
     match fault:
         case Restart(stays_down=down) if number == begins:
-            how = f"Ask {who} to stop" if fault.gently else f"Kill {who}"
+            how = f"Ask {program} to stop" if fault.gently else f"Kill {program}"
             yield f"{how}{'.' if down else ', and start it again.'}"
         case Kill() if number == begins:
             what = f"its {fault.verb}{'' if fault.resource == '*' else f' of {fault.resource}'}"
             nth = "" if fault.nth == 1 else f" number {fault.nth}"
             again = "" if fault.stays_down else ", and start it again"
-            yield f"Make ready to kill {who} in this step, right {fault.moment} {what}{nth}{again}."
+            yield f"Make ready to kill {program} in this step, right {fault.moment} {what}{nth}{again}."
         case ExternalFault() if number == begins:
             yield _outside(fault)
         case Pause() if number == begins:
-            yield f"Stop {who}'s process (kill -STOP)."
+            yield f"Stop {program}'s process (kill -STOP)."
     if number == ends and isinstance(fault, Restart | Kill) and fault.stays_down:
-        yield f"Start {who} again."
+        yield f"Start {program} again."
     if number == ends and isinstance(fault, Pause):
-        yield f"Let {who} go on (kill -CONT)."
+        yield f"Let {program} go on (kill -CONT)."
 
 
 def _outside(fault: ExternalFault) -> str:
-    """What the reader does to a call to an external system, or to what one tells."""
+    """What the reader does to a call to an external system, or to a notification of one."""
     times = "" if fault.times == 1 else ", and those after it" if fault.times is None else f", and {fault.times - 1} after it"
-    told = f"notification number {fault.nth} of {fault.about}{times}{',' * bool(times)}"
+    notification = f"notification number {fault.nth} of {fault.about}{times}{',' * bool(times)}"
     match fault:
         case LoseNotification():
-            return f"Have {told} in this step lost."
+            return f"Have {notification} in this step lost."
         case LateNotification(by_seconds=seconds):
-            return f"Have {told} in this step delivered {seconds:g} s late."
+            return f"Have {notification} in this step delivered {seconds:g} s late."
         case RepeatNotification():
-            return f"Have {told} in this step delivered twice."
+            return f"Have {notification} in this step delivered twice."
     call = f"call number {fault.nth} to {fault.about} that changes something"
     match fault:
         case RejectCall():
@@ -227,8 +227,8 @@ def _outside(fault: ExternalFault) -> str:
             return f"Have {call} in this step executed at once, and answered {seconds:g} s late."
         case LoseCallAnswer():
             return f"Have {call} in this step executed, and its connection end before the answer."
-    who = fault.program or _CONTROLLER
-    return f"Make ready to kill {who} in this step, when {call} is executed and not answered yet, and start it again."
+    program = fault.program or _CONTROLLER
+    return f"Make ready to kill {program} in this step, when {call} is executed and not answered yet, and start it again."
 
 
 def _commands(step: Step, given: Mapping[Target, Manifest]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """conformance.yaml: kind ConformanceReport, in the manner of Gateway API conformance, derived from the report.
 
 Trials under hostile faults are left out: no API server causes them, so they say nothing about conformance. All sums follow from the
-trials that are listed at its end, each with the digest of its history, so anybody can add them up again (`crosscheck`).
+trials that are listed at its end, each with the digest of its history, so a reader can add them up again (`crosscheck`).
 """
 
 import hashlib
@@ -225,7 +225,7 @@ SCHEMA: dict[str, Any] = {
 
 def conformance(report: Report) -> ConformanceReport:
     """The ConformanceReport of a run."""
-    counted, told = scored(report), report.implementation
+    counted, implementation = scored(report), report.implementation
     made = ConformanceReport(
         api_version=API_VERSION,
         kind="ConformanceReport",
@@ -234,7 +234,9 @@ def conformance(report: Report) -> ConformanceReport:
             run_id=report.run_id,
             tool=Tool(version=report.environment.get("staleproof", ""), suite_digest=report.suite_digest),
         ),
-        implementation=NamedImplementation(**msgspec.structs.asdict(told) | {"image_digest": told.image_digest or UNSET}),
+        implementation=NamedImplementation(
+            **msgspec.structs.asdict(implementation) | {"image_digest": implementation.image_digest or UNSET}
+        ),
         environment=_surroundings(report),
         seed=report.seed,
         profiles=(_profile(counted),),
@@ -268,12 +270,14 @@ def dumped(document: ConformanceReport) -> str:
 
 def not_submittable(document: ConformanceReport) -> Iterator[str]:
     """Why others could not rely on this report, and what is missing; nothing when they can."""
-    told, tool = document.implementation, document.metadata.tool
-    missing = [f"--implementation-{name}" for name in ("organization", "project", "url", "version") if not getattr(told, name)]
+    implementation, tool = document.implementation, document.metadata.tool
+    missing = [
+        f"--implementation-{name}" for name in ("organization", "project", "url", "version") if not getattr(implementation, name)
+    ]
     if missing:
         yield f"the implementation is not named: {', '.join(missing)}"
-    elif told.version.lower() in _MUTABLE:
-        yield f"the version {told.version!r} is a branch or a moving tag, not a release"
+    elif implementation.version.lower() in _MUTABLE:
+        yield f"the version {implementation.version!r} is a branch or a moving tag, not a release"
     if document.partial:
         yield "the run was interrupted"
     if document.plans_left_out:
@@ -299,11 +303,11 @@ def count(tests: Sequence[RequirementResult]) -> Statistics:
 
 
 def summary(core: Statistics, extended: Statistics, provisional: Statistics) -> str:
-    """What the levels came to, in words; what is only told comes last, if there is anything to tell."""
+    """What the levels came to, in words; what is not scored comes last, if any of it failed."""
     said = [f"{name} {_WORDS[of.result]}{'' if of.result == 'success' else f': {of.counts}'}." for name, of in
             (("Core", core), ("Extended", extended))]  # fmt: skip
-    told = [f"Not scored: {provisional.failed} failed."] if provisional.failed else []
-    return " ".join([*said, *told])
+    unscored = [f"Not scored: {provisional.failed} failed."] if provisional.failed else []
+    return " ".join([*said, *unscored])
 
 
 def digest_of(histories: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ _OPTIONS = {
 }
 _MORE = "--staleproof-max-examples N"
 _FEW = 10
-"""Of so few trials nobody expects more than what they are about."""
+"""So few trials are not expected to show more than what they are about."""
 
 
 class Missed(NamedTuple):
@@ -65,9 +65,9 @@ def _is_status(slug: str, report: Report) -> bool:
 
 def _why(slug: str, report: Report) -> str:
     """Of plans that were run what they say; else why none was."""
-    told = reason(slug, report.trials, Outcome.NOT_EXERCISED)
+    why = reason(slug, report.trials, Outcome.NOT_EXERCISED)
     left_out = next((plan.why for plan in report.left_out if slug in plan.aims and plan.why), "")
-    return told or left_out or "there was no time for its plans"
+    return why or left_out or "there was no time for its plans"
 
 
 def _option(slug: str, report: Report) -> str:

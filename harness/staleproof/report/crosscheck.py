@@ -81,8 +81,8 @@ def _in_profile(profile: ProfileResult, document: ConformanceReport) -> Iterator
         known = [each.slug for each in REQUIREMENTS if each.level == level]
         names = [test.name for test in found.tests]
         if names != known:
-            told = ", ".join(sorted(set(names) ^ set(known))) or "their order, or one is there twice"
-            yield f"{level}: the tests are not the requirements of this version: {told}"
+            difference = ", ".join(sorted(set(names) ^ set(known))) or "their order, or one is there twice"
+            yield f"{level}: the tests are not the requirements of this version: {difference}"
         yield from _differs(f"{level}.statistics", found.statistics, count(found.tests))
         for test in found.tests:
             yield from _in_test(test, document)

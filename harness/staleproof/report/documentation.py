@@ -77,7 +77,7 @@ def faults() -> str:
 
 
 def formats() -> str:
-    """The formats in which a run is told, as a Markdown table."""
+    """The formats in which a run is reported, as a Markdown table."""
     rows = ["| name | file | what it is |", "|---|---|---|"]
     rows += [f"| `{name}` | `{each.file}` | {each.about} |" for name, each in FORMATS.items()]
     return "\n".join(rows)

@@ -22,12 +22,12 @@ from staleproof.report.terminal import STYLES, time_split
 
 MOST_LINES = 36
 """So many lines the end has at most; with what pytest says besides it fits 40."""
-_TOLD_WHOLE, _MOST_NAMES = 3, 3
+_MOST_IN_FULL, _MOST_NAMES = 3, 3
 _MARKS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.INCONCLUSIVE: "?", Outcome.NOT_EXERCISED: "–"}  # noqa: RUF001  # a dash on purpose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldFinding:
+class FindingSummary:
     """A finding, in words.
 
     Attributes:
@@ -73,7 +73,7 @@ class Ending:
     """
 
     title: str
-    findings: tuple[ToldFinding, ...] = ()
+    findings: tuple[FindingSummary, ...] = ()
     rows: tuple[Row, ...] = ()
     passed: tuple[str, ...] = ()
     untried: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class _Room:
     `is_close`: the remedy and the command share a line; `is_listed`: requirements have no line each."""
 
     full: int = 0
-    others: int = 9
+    brief: int = 9
     names: int = 9
     things: int = 4
     is_close: bool = False
@@ -104,7 +104,7 @@ _ROOMS = (
     _Room(),
     _Room(is_close=True),
     _Room(names=4, things=2, is_close=True, is_listed=True),
-    _Room(others=4, names=2, things=1, is_close=True, is_listed=True),
+    _Room(brief=4, names=2, things=1, is_close=True, is_listed=True),
 )
 """From much to little. The last has room for anything."""
 
@@ -116,7 +116,7 @@ def summed_up(report: Report) -> Ending:
     scored = tuple(slug for slug in by[Outcome.FAIL] if is_scored(slug))
     return Ending(
         title=f"{plural(len(report.trials), 'trial')} · Kubernetes {report.environment.get('kubernetes', '?')}",
-        findings=tuple(_told(each, report) for each in found),
+        findings=tuple(_finding_summary(each, report) for each in found),
         rows=(*_failed(scored, found, report), *_unknown(by[Outcome.INCONCLUSIVE], report)),
         passed=by[Outcome.PASS],
         untried=by[Outcome.NOT_EXERCISED],
@@ -149,8 +149,8 @@ def _lines(ending: Ending, width: int, room: _Room, more: str) -> Iterator[Text]
     yield from _wrapped(Text(ending.time, style="dim"), width, 1 if room.is_close else 2, indent=0)
 
 
-def _of_findings(found: Sequence[ToldFinding], width: int, room: _Room, more: str) -> Iterator[Text]:
-    for number, each in enumerate(found[:_TOLD_WHOLE], 1):
+def _of_findings(found: Sequence[FindingSummary], width: int, room: _Room, more: str) -> Iterator[Text]:
+    for number, each in enumerate(found[:_MOST_IN_FULL], 1):
         yield _cut(Text.assemble((f"{number} {each.what}", "bold red"), f"  {each.about}"), width)
         most = 2 if number <= room.full else 1
         yield from _wrapped(Text(each.happened, style="bold"), width, most)
@@ -159,19 +159,19 @@ def _of_findings(found: Sequence[ToldFinding], width: int, room: _Room, more: st
         last = [f"again: {each.again}" * bool(each.again), f"remedy: {each.remedy}" * bool(each.remedy)]
         for text in [" · ".join(filter(None, last))] if room.is_close else reversed(last):
             yield from _wrapped(Text(text, style="cyan"), width, most) if text else ()
-    others = found[_TOLD_WHOLE:]
-    for number, each in enumerate(others[: room.others], 1 + _TOLD_WHOLE):
+    rest = found[_MOST_IN_FULL:]
+    for number, each in enumerate(rest[: room.brief], 1 + _MOST_IN_FULL):
         again = Text(f"  {each.again}" if each.again else "")
         yield _cut(Text.assemble((f"{number} {each.what}", "red"), f"  {each.about}"), width - again.cell_len) + again
-    if len(others) > room.others:
-        yield _cut(Text(f"and {len(others) - room.others} more: see {more}", style="red"), width)
+    if len(rest) > room.brief:
+        yield _cut(Text(f"and {len(rest) - room.brief} more: see {more}", style="red"), width)
 
 
 def _in_rows(rows: Iterable[Row], width: int, most: int) -> Iterator[Text]:
     """One below the other, each in so many lines at most."""
     for row in rows:
-        told = f"{_MARKS[row.outcome]} {', '.join(row.slugs)}"
-        text = Text.assemble((told, STYLES[row.outcome]), f"  {row.outcome.word}: {row.why}")
+        heading = f"{_MARKS[row.outcome]} {', '.join(row.slugs)}"
+        text = Text.assemble((heading, STYLES[row.outcome]), f"  {row.outcome.word}: {row.why}")
         yield from _wrapped(text, width, most, indent=0)
 
 
@@ -224,7 +224,7 @@ def _flat(text: Text) -> Text:
     return text if len(lines) == 1 else Text(" ").join(line[len(line.plain) - len(line.plain.lstrip()) :] for line in lines)
 
 
-def _told(finding: FindingReport, report: Report) -> ToldFinding:
+def _finding_summary(finding: FindingReport, report: Report) -> FindingSummary:
     worst = finding.requirements[0]
     moments = next(
         (
@@ -235,7 +235,7 @@ def _told(finding: FindingReport, report: Report) -> ToldFinding:
         (),
     )
     count = plural(len(finding.trials), "plan")
-    return ToldFinding(
+    return FindingSummary(
         what=f"{finding.severity or 'failed'}: {finding.cause or worst}",
         about=f"({', '.join(finding.requirements)}; {count}{'; ' + finding.shrunk if finding.shrunk else ''})",
         happened=finding.headline,
@@ -257,8 +257,8 @@ def _failed(slugs: Iterable[str], found: Sequence[FindingReport], report: Report
 
 def _unknown(slugs: Iterable[str], report: Report) -> Iterator[Row]:
     """What is inconclusive, by the reason."""
-    told = grouped((reason(slug, report.trials, Outcome.INCONCLUSIVE), slug) for slug in slugs)
-    for why, of in told.items():
+    by_reason = grouped((reason(slug, report.trials, Outcome.INCONCLUSIVE), slug) for slug in slugs)
+    for why, of in by_reason.items():
         yield Row(outcome=Outcome.INCONCLUSIVE, slugs=tuple(of), why=why or "the trials do not say why")
 
 
@@ -289,23 +289,23 @@ def _apart(report: Report) -> Iterator[str]:
         if not trial.hostile and verdict.result == "failed" and not is_scored(verdict.requirement)
     ]
     if provisional:
-        told = ", ".join(f"{slug} in {plural(count, 'plan')}" for slug, count in Counter(provisional).most_common())
-        yield f"not scored, because the requirement is provisional: {told}"
+        counts = ", ".join(f"{slug} in {plural(count, 'plan')}" for slug, count in Counter(provisional).most_common())
+        yield f"not scored, because the requirement is provisional: {counts}"
     hostile = [trial.name for trial in report.trials if trial.hostile and any(verdict.story for verdict in trial.verdicts)]
     if hostile:
         yield f"not scored, because no API server does this: findings in {some(hostile, _MOST_NAMES)}"
-    for name, told in report.environment.items():
+    for name, text in report.environment.items():
         if name.startswith(SUSPECTED):
-            yield f"{name}: {told}"
+            yield f"{name}: {text}"
     if kept := report.environment.get("more than asked for"):
         yield f"not scored, because there was no fault: it kept {kept}"
 
 
 def _warnings(report: Report) -> Iterator[str]:
     said = report.environment
-    for name, told in (("left out", "samples left out"), ("mutations", "mutations without effect"), (WITHOUT, WITHOUT)):
+    for name, heading in (("left out", "samples left out"), ("mutations", "mutations without effect"), (WITHOUT, WITHOUT)):
         if name in said:
-            yield f"{told}: {said[name]}"
+            yield f"{heading}: {said[name]}"
     if masked := said.get("placeholders"):
         yield f"{masked}: the payload is not written down; give it again with --staleproof-before (or --before)"
     yield from not_allowed(report.refused)

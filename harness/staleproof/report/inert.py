@@ -16,15 +16,15 @@ _ACTIVE = re.compile(
     "\U000e0000-\U000e007f]"  # letters that are not seen
 )
 MOST = 20_000
-"""Of a text so many characters are told: the story of a finding has a tenth of them."""
+"""Of a text so many characters are shown: the story of a finding has a tenth of them."""
 
 T = TypeVar("T")
 
 
 def inert(text: str, most: int | None = MOST) -> str:
     """The text, with what acts on a reader's program spelt out, and no longer than `most` characters and the count of the rest."""
-    told = text if most is None or len(text) <= most else f"{text[:most]}… ({len(text) - most} characters more)"
-    return _ACTIVE.sub(lambda found: _spelt(ord(found[0])), told)
+    cut = text if most is None or len(text) <= most else f"{text[:most]}… ({len(text) - most} characters more)"
+    return _ACTIVE.sub(lambda found: _spelt(ord(found[0])), cut)
 
 
 def all_inert(value: T, most: int | None = MOST) -> T:

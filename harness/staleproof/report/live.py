@@ -83,8 +83,8 @@ def _parts(of: Standing) -> list[tuple[str, str]]:
     """Each with its style."""
     parts = [(f"{of.over} of {plural(of.planned, 'trial')}", "bold")] if of.planned else []
     if of.planned or of.findings:
-        told = plural(of.findings, "finding") if of.findings else "no finding"
-        parts.append((told, "bold red" if of.findings else "green"))
+        count = plural(of.findings, "finding") if of.findings else "no finding"
+        parts.append((count, "bold red" if of.findings else "green"))
     if of.left is not None:
         parts.append((f"about {_rounded(of.left)} left", ""))
     if of.steps:

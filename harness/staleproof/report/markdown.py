@@ -7,17 +7,17 @@ from staleproof.report.inert import in_one_line, inert
 
 def code(text: str, most: int | None = None) -> str:
     """Within a line, or a cell of a table."""
-    told = in_one_line(text, most)
-    fence = "`" * (_longest(told) + 1)
-    padded = f" {told} " if told.startswith("`") or told.endswith("`") or not told else told
+    line = in_one_line(text, most)
+    fence = "`" * (_longest(line) + 1)
+    padded = f" {line} " if line.startswith("`") or line.endswith("`") or not line else line
     return f"{fence}{padded}{fence}".replace("|", "\\|")
 
 
 def block(text: str, language: str = "text") -> str:
     """On lines of its own."""
-    told = inert(text, None)
-    fence = "`" * max(3, _longest(told) + 1)
-    return f"{fence}{language}\n{told}\n{fence}"
+    body = inert(text, None)
+    fence = "`" * max(3, _longest(body) + 1)
+    return f"{fence}{language}\n{body}\n{fence}"
 
 
 def literal(text: str, most: int | None = None) -> str:

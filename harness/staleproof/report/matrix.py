@@ -36,22 +36,22 @@ def _implementations(every: Sequence[Column]) -> Iterator[str]:
     yield f"| | {' | '.join(_HEADINGS)} |"
     yield f"|---|{'---|' * len(_HEADINGS)}"
     for number, each in enumerate(every, 1):
-        told, ran = each.report, each.report.environment
-        (profile,) = told.profiles
-        name = _text(_name(told))
+        report, ran = each.report, each.report.environment
+        (profile,) = report.profiles
+        name = _text(_name(report))
         cells = (
             f"[{number}]({each.link})" if each.link else str(number),
-            f"[{name}]({_address(told.implementation.url)})" if _address(told.implementation.url) else name,
-            _text(told.implementation.version),
+            f"[{name}]({_address(report.implementation.url)})" if _address(report.implementation.url) else name,
+            _text(report.implementation.version),
             _level(profile.core),
             _level(profile.extended),
             _counted(profile.provisional),
-            str(len(told.trials)),
-            str(told.plans_left_out) + (", interrupted" if told.partial else ""),
+            str(len(report.trials)),
+            str(report.plans_left_out) + (", interrupted" if report.partial else ""),
             _text(ran.profile),
             _text(ran.kubernetes),
             "its own" if ran.rbac_checked else "all",
-            "yes" if told.submittable else "no",
+            "yes" if report.submittable else "no",
         )
         yield f"| {' | '.join(cells)} |"
 
@@ -59,9 +59,9 @@ def _implementations(every: Sequence[Column]) -> Iterator[str]:
 def _results(every: Sequence[Column]) -> Iterator[str]:
     yield f"| requirement | level | {' | '.join(str(number) for number, _ in enumerate(every, 1))} |"
     yield f"|---|---|{'---|' * len(every)}"
-    told = [_tests(each.report) for each in every]
+    results = [_tests(each.report) for each in every]
     for requirement in REQUIREMENTS:
-        cells = (_cell(tests.get(requirement.slug)) for tests in told)
+        cells = (_cell(tests.get(requirement.slug)) for tests in results)
         yield f"| `{requirement.slug}` | {requirement.level} | {' | '.join(cells)} |"
 
 
@@ -95,8 +95,8 @@ def _counted(level: LevelResult | ToldResult) -> str:
 
 
 def _name(report: ConformanceReport) -> str:
-    told = report.implementation
-    return "/".join(filter(None, (told.organization, told.project))) or "unnamed"
+    implementation = report.implementation
+    return "/".join(filter(None, (implementation.organization, implementation.project))) or "unnamed"
 
 
 def _text(text: str) -> str:

@@ -86,10 +86,10 @@ def _check(reports: Sequence[Report]) -> None:
         raise MergeError("one run is nothing to merge: name two runs or more, the folders of the parts")
     for name, of in _SAME.items():
         said = {number: of(each) for number, each in enumerate(reports)}
-        told = [number for number, each in said.items() if each or reports[number].trials]  # one without a trial may not know
-        other = next((number for number in told if said[number] != said[told[0]]), None)
+        known = [number for number, each in said.items() if each or reports[number].trials]  # one without a trial may not know
+        other = next((number for number in known if said[number] != said[known[0]]), None)
         if other is not None:
-            first, second = (f"{reports[number].run_id} has {str(said[number])[:_SHOWN]!r}" for number in (told[0], other))
+            first, second = (f"{reports[number].run_id} has {str(said[number])[:_SHOWN]!r}" for number in (known[0], other))
             raise MergeError(f"they differ in {name}: {first}, {second}; merge runs of one controller, with the same options")
 
 

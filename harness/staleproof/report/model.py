@@ -270,8 +270,8 @@ def tried(slug: str, report: Report) -> Tried:
 def reason(slug: str, trials: Sequence[TrialReport], joined: Outcome) -> str:
     """Why the outcome of one requirement is this one, as the first trial with that outcome says. Of trials that did not exercise it
     those come first in which a fault fired that brings violations out: all others were about something else."""
-    told = [(trial, verdict.why or verdict.headline) for trial, verdict in verdicts_on(slug, trials) if outcome(verdict) is joined]
-    fired = [({fault.fault for fault in trial.faults if fault.outcome == "fired"}, why) for trial, why in told if why]
+    said = [(trial, verdict.why or verdict.headline) for trial, verdict in verdicts_on(slug, trials) if outcome(verdict) is joined]
+    fired = [({fault.fault for fault in trial.faults if fault.outcome == "fired"}, why) for trial, why in said if why]
     reasons = [(not faults.isdisjoint(BY_SLUG[slug].faults), why) for faults, why in fired]
     return max(reasons, key=lambda each: joined is Outcome.NOT_EXERCISED and each[0], default=(False, ""))[1]
 

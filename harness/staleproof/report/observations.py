@@ -54,5 +54,5 @@ def _observation(report: Report, trial: TrialReport) -> dict[str, object]:
 
 def _reasons(trial: TrialReport, status: Outcome) -> Iterator[str]:
     """Of the requirements that say so, what was found or why nothing is known, each once."""
-    told = [verdict for verdict in trial.verdicts if is_scored(verdict.requirement) and outcome(verdict) is status]
-    yield from dict.fromkeys(verdict.cause or verdict.why or verdict.requirement for verdict in told)
+    verdicts = [verdict for verdict in trial.verdicts if is_scored(verdict.requirement) and outcome(verdict) is status]
+    yield from dict.fromkeys(verdict.cause or verdict.why or verdict.requirement for verdict in verdicts)

@@ -1,4 +1,4 @@
-"""What a dry run tells: a line for each plan that would be run, and what they come to."""
+"""What a dry run prints: a line for each plan that would be run, and what they come to."""
 
 from collections.abc import Sequence
 
@@ -26,4 +26,4 @@ def sum_up(seconds: Sequence[float]) -> str:
 
 def unwatched(primaries: str, remedy: str) -> str:
     """Why plans are not known, and what to do about that."""
-    return f"dry run: nobody has watched this controller with {primaries} yet, and its plans follow from that: {remedy}"
+    return f"dry run: no run has watched this controller with {primaries} yet, and its plans follow from that: {remedy}"

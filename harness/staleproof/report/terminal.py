@@ -1,5 +1,5 @@
-"""All that a run has to say, for those who ask for it: one table, and what belongs to it. What is not scored (hostile, provisional)
-stands apart. `report.ending` is what everyone sees.
+"""All that a run has to say, for a user who wants it: one table, and what belongs to it. What is not scored (hostile, provisional)
+stands apart. Every user sees `report.ending`.
 """
 
 from collections import Counter, defaultdict
@@ -55,12 +55,12 @@ def table(report: Report) -> Group:
     reasons: list[tuple[str, tuple[str, str]]] = []
     for slug, joined in overall(report).items():
         counted = exercised(slug, report.trials)
-        told_apart = joined is Outcome.FAIL and not is_scored(slug)
+        is_unscored = joined is Outcome.FAIL and not is_scored(slug)
         word = joined.word.upper() if joined is Outcome.FAIL else joined.word
-        result = Text("told below", style="yellow") if told_apart else Text(word, style=STYLES[joined])
+        result = Text("told below", style="yellow") if is_unscored else Text(word, style=STYLES[joined])
         aimed = tried(slug, report)
-        told = (f"{aimed.exercised}/{aimed.plans}", str(len(counted)), _fired([trial for trial, _ in counted]))
-        made.add_row(slug, BY_SLUG[slug].level, result, *told)
+        cells = (f"{aimed.exercised}/{aimed.plans}", str(len(counted)), _fired([trial for trial, _ in counted]))
+        made.add_row(slug, BY_SLUG[slug].level, result, *cells)
         why = reason(slug, report.trials, joined)
         if slug in short:
             why = f"{short[slug].why}; the run has to exercise it, and {short[slug].option} may"
@@ -94,18 +94,18 @@ def _in_a_list(slugs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str] | s
 
 def _suspected(report: Report) -> Iterator[Text]:
     """What a sweep showed and no run of one primary alone: no finding, and not passed."""
-    for name, told in report.environment.items():
+    for name, text in report.environment.items():
         if name.startswith(SUSPECTED):
-            yield Text(f"{name}: {told}", style="yellow")
+            yield Text(f"{name}: {text}", style="yellow")
 
 
 def _rights(report: Report) -> Iterator[Text]:
-    """What the controller asked for and may not do, or that nobody looked; what it was asked for itself."""
+    """What the controller asked for and may not do, or that this was not checked; what it was asked for itself."""
     rights = report.environment.get("rbac", "")
     if rights.startswith("not checked"):
         yield Text(f"RBAC was {rights}", style="dim")
-    for told in not_allowed(report.refused):
-        yield Text(told, style="yellow")
+    for line in not_allowed(report.refused):
+        yield Text(line, style="yellow")
     if calls := report.environment.get("webhooks"):
         yield Text(f"the API server's calls of its webhooks: {calls}", style="dim")
 
@@ -123,8 +123,8 @@ def _findings(report: Report) -> Iterator[Text]:
 
 
 def _fired(trials: Sequence[TrialReport]) -> str:
-    told = f"{sum(trial.faults_fired for trial in trials)}/{sum(trial.faults_planned for trial in trials)}"
-    return f"{told}, {refused(trials)} refused" if refused(trials) else told
+    counts = f"{sum(trial.faults_fired for trial in trials)}/{sum(trial.faults_planned for trial in trials)}"
+    return f"{counts}, {refused(trials)} refused" if refused(trials) else counts
 
 
 def _left_out(report: Report) -> Iterator[Text]:
@@ -136,8 +136,8 @@ def _left_out(report: Report) -> Iterator[Text]:
     late = [plan for plan in report.left_out if not plan.why]
     if not late:
         return
-    told = ", ".join(f"{name} {count}" for name, count in Counter(plan.scenario for plan in late).most_common())
-    yield Text(f"{plural(len(late), 'plan')} left out for want of time: {told}", style="yellow")
+    counts = ", ".join(f"{name} {count}" for name, count in Counter(plan.scenario for plan in late).most_common())
+    yield Text(f"{plural(len(late), 'plan')} left out for want of time: {counts}", style="yellow")
     known = {pair for trial in report.trials for pair in _tried(trial)}
     aimed = dict.fromkeys((aim, fault) for plan in late for aim in plan.aims for fault in plan.faults)
     lacking = [f"{aim} under {fault}" for aim, fault in aimed if (aim, fault) not in known]
@@ -163,8 +163,8 @@ def _ended(report: Report) -> Iterator[Text]:
     for finding, ended in by_finding.items():
         count = sum(each.plans for each in ended)
         searches = ", ".join(f"{each.scenario} for {each.primary} {each.plans} (after {each.trial})" for each in ended)
-        told = f"{count} drawn plan{_s(count)} not run, because the search had found something new ({finding}): {searches}"
-        yield Text(told, style="yellow")
+        line = f"{count} drawn plan{_s(count)} not run, because the search had found something new ({finding}): {searches}"
+        yield Text(line, style="yellow")
 
 
 def _tried(trial: TrialReport) -> Iterator[tuple[str, str]]:
@@ -180,11 +180,11 @@ def _silent(report: Report) -> Iterator[Text]:
     commonest = sorted(silent.items(), key=lambda item: -len(item[1]))
     for (name, outcome_), faults in commonest[:_MOST_REASONS]:
         resources = ", ".join(dict.fromkeys(fault.resource for fault in faults))
-        (why, _), *others = Counter(fault.why for fault in faults).most_common()
-        told = f"{name} of {resources} {'did not fire' if outcome_ == 'not fired' else 'was refused'}"
+        (why, _), *other_reasons = Counter(fault.why for fault in faults).most_common()
+        what = f"{name} of {resources} {'did not fire' if outcome_ == 'not fired' else 'was refused'}"
         often = f" ({len(faults)} times)" if len(faults) > 1 else ""
-        because = f"{', most often' if others else ''}: {why}" if why else ""
-        yield Text(f"{told}{often}{because}", style="dim")
+        because = f"{', most often' if other_reasons else ''}: {why}" if why else ""
+        yield Text(f"{what}{often}{because}", style="dim")
     if len(commonest) > _MOST_REASONS:
         names = ", ".join(dict.fromkeys(name for (name, _), _ in commonest[_MOST_REASONS:]))
         yield Text(f"{names} did nothing either; report.json has the reasons", style="dim")
@@ -224,20 +224,20 @@ def _samples(report: Report) -> Iterator[Text]:
     if unique := report.environment.get("unique host names"):
         yield Text(f"a second primary collides, so each trial has host names of its own for {unique}", style="dim")
     if single := report.environment.get("one at a time"):
-        told = "a second primary collides, so no plan has two; in a cluster of your own, run one worker"
-        yield Text(f"{told}: {single}", style="yellow")
+        why = "a second primary collides, so no plan has two; in a cluster of your own, run one worker"
+        yield Text(f"{why}: {single}", style="yellow")
     if kept := report.environment.get("inputs"):
         yield Text(f"what the primary needs is not taken away: {kept}", style="dim")
     if masked := report.environment.get("placeholders"):
-        told = "the payload is not written down, so a placeholder stood for it; where the controller reads it, give it again with"
-        yield Text(f"{masked}: {told} --staleproof-before (or --before)", style="yellow")
+        why = "the payload is not written down, so a placeholder stood for it; where the controller reads it, give it again with"
+        yield Text(f"{masked}: {why} --staleproof-before (or --before)", style="yellow")
 
 
 def _costs(report: Report) -> Iterator[Text]:
     """What the controller writes though nothing is to be done: no failure, and not free."""
-    told = [trial.cost for trial in report.trials if trial.cost is not None and trial.cost.primaries]
-    if writes := sum(each.writes for each in told):
-        each, void = writes / sum(each.primaries for each in told), sum(each.void for each in told)
+    costs = [trial.cost for trial in report.trials if trial.cost is not None and trial.cost.primaries]
+    if writes := sum(each.writes for each in costs):
+        each, void = writes / sum(each.primaries for each in costs), sum(each.void for each in costs)
         nothing = "all of which changed nothing, or nothing but times" if void == writes else f"{void / writes:.0%} of them in vain"
         yield Text(f"cost: {each:.1f} writes for each primary that is looked at again though nothing has changed, {nothing}")
     if late := [(trial.healed, trial) for trial in report.trials if trial.healed is not None]:
@@ -252,19 +252,19 @@ def _costs(report: Report) -> Iterator[Text]:
 def _external(report: Report) -> Iterator[Text]:
     """What was asked of each external system, how often in relation to what was there, and what was done to it."""
     if shared := report.environment.get(SHARED_SYSTEMS):
-        told = "one trial at a time, however many workers there are: the run has not started"
-        yield Text(f"{told} {shared} (`command` gives each worker its own)", style="yellow")
+        limit = "one trial at a time, however many workers there are: the run has not started"
+        yield Text(f"{limit} {shared} (`command` gives each worker its own)", style="yellow")
     for system, series in sorted(grouped((each.system, each) for trial in report.trials for each in trial.external).items()):
         verbs = Counter(call.verb or "?" for each in series for call in each.calls)
         calls = ", ".join(f"{verb} {count}" for verb, count in verbs.most_common(_MOST_VERBS))
-        told = f"{system}: {plural(verbs.total(), 'call')}{f' ({calls})' * bool(calls)}"
+        line = f"{system}: {plural(verbs.total(), 'call')}{f' ({calls})' * bool(calls)}"
         if minutes := sum(each.object_seconds for each in series) / 60:
-            told += f", {sum(each.looks for each in series) / minutes:.3g} that only look for each object and minute"
+            line += f", {sum(each.looks for each in series) / minutes:.3g} that only look for each object and minute"
         changes = Counter(drift.change for each in series for drift in each.drifts)
-        told += "".join(f"; {count} {change} by another user" for change, count in sorted(changes.items()))
+        line += "".join(f"; {count} {change} by another user" for change, count in sorted(changes.items()))
         downs = Counter(turn.state for each in series for turn in each.turns)
-        told += "".join(f"; {state} {plural(downs[state], 'time')}" for state in ("down", "slow") if downs[state])
-        yield Text(told, style="dim")
+        line += "".join(f"; {state} {plural(downs[state], 'time')}" for state in ("down", "slow") if downs[state])
+        yield Text(line, style="dim")
 
 
 def time_split(report: Report) -> str:
@@ -287,8 +287,8 @@ def _companions(report: Report) -> Iterator[Text]:
     """Those that were chosen for each sample, and what they cost; and those that the run had to do without."""
     if missing := report.environment.get(WITHOUT):
         yield Text(f"{WITHOUT} {missing}", style="yellow")
-    chosen = {name: told for name, told in report.environment.items() if name.startswith(COMPANIONS_FOR)}
-    yield from (Text(f"{name}: {told}", style="dim") for name, told in chosen.items())
+    chosen = {name: cost for name, cost in report.environment.items() if name.startswith(COMPANIONS_FOR)}
+    yield from (Text(f"{name}: {cost}", style="dim") for name, cost in chosen.items())
 
 
 def _kept(report: Report) -> Text:
@@ -299,7 +299,7 @@ def _kept(report: Report) -> Text:
 
 
 def sentence(report: Report) -> str:
-    """The verdict in words: the last line of a run. What is not scored is told above it."""
+    """The verdict in words: the last line of a run. What is not scored stands above it."""
     every = overall(report)
     failed = [slug for slug, joined in every.items() if joined is Outcome.FAIL and is_scored(slug)]
     unknown = [slug for slug, joined in every.items() if joined is Outcome.INCONCLUSIVE and is_scored(slug)]

@@ -20,9 +20,9 @@ def shown(check: Check) -> list[str]:
 
 def test_a_check_is_a_line_with_its_fix_and_the_log() -> None:
     fix = " ".join(["serve them"] * 9)
-    check = Check(name="metrics", outcome="failed", told="none at [x]", fix=fix, log=("[red] is text",), code=11)
+    check = Check(name="metrics", outcome="failed", found="none at [x]", fix=fix, log=("[red] is text",), code=11)
     assert shown(check) == ["✗ metrics     none at [x]", f"    → {fix}", "    | [red] is text"]
-    assert shown(Check(name="watches", outcome="ok", told="pods")) == ["✓ watches     pods"]
+    assert shown(Check(name="watches", outcome="ok", found="pods")) == ["✓ watches     pods"]
 
 
 @pytest.mark.parametrize(

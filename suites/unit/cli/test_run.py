@@ -85,7 +85,7 @@ def test_a_dry_run_tells_the_plans_and_starts_nothing(here: Path) -> None:
     done = invoke(run, "plan.json", "--samples=widget.yaml", "--controller-cmd=x", "--dry-run")
     assert done.return_value == 0
     assert f"{fingerprint(plan())}     0.0 s  mine: \n" in done.stdout
-    assert "nobody has watched this controller with Widget/w yet, and its plans follow from that: run once without --dry-run" in (
+    assert "no run has watched this controller with Widget/w yet, and its plans follow from that: run once without --dry-run" in (
         done.stdout
     )
     assert "dry run: 1 plan, about 0.0 min" in done.stdout

@@ -77,7 +77,7 @@ def test_plans_are_reported_with_digest_and_seconds(workers: tuple[str, ...], dr
 def test_without_an_observation_it_says_what_to_do(dry: pytest.Pytester) -> None:
     done = run(dry, str(next(dry.path.glob("test_*.py"))))
     assert done.ret == 0
-    done.stdout.fnmatch_lines(["dry run: nobody has watched this controller with Widget/w yet, *: run once without *"])
+    done.stdout.fnmatch_lines(["dry run: no run has watched this controller with Widget/w yet, *: run once without *"])
     assert not (dry.path / ".staleproof").exists()
 
 

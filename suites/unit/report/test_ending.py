@@ -9,7 +9,7 @@ import pytest
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.verdict import Outcome
-from staleproof.report.ending import MOST_LINES, Ending, Row, ToldFinding, screen, summed_up
+from staleproof.report.ending import MOST_LINES, Ending, FindingSummary, Row, screen, summed_up
 from staleproof.report.model import EndedSearch, LeftOut, Report
 
 from . import runs
@@ -31,8 +31,8 @@ def lines(of: Report | Ending, width: int = 100) -> list[str]:
     return [line.plain.rstrip() for line in screen(ending, width, more=WHERE)]
 
 
-def finding(number: int) -> ToldFinding:
-    return ToldFinding(
+def finding(number: int) -> FindingSummary:
+    return FindingSummary(
         what=f"destroyed: it deletes pods {number} {LONG}",
         about=f"(requirement-{number:02}; 3 plans)",
         happened=f"the controller deleted pod {number} {LONG}",

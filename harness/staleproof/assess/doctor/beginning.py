@@ -43,7 +43,7 @@ class Sightings:
     """
 
     news_at: float = 0.0
-    asked: int = 0
+    requests: int = 0
     refused: str = ""
     watched: set[str] = field(default_factory=set)
     answers: Counter[str] = field(default_factory=Counter)
@@ -60,18 +60,18 @@ class Sightings:
                 if resource not in BOOKKEEPING:
                     self.watched.add(resource)
             case Answered():
-                asked = self._under_way.pop(entry.request, None)
+                request = self._under_way.pop(entry.request, None)
                 if entry.code >= _REFUSED:
                     self.refused = f"{entry.code} {entry.reason}".rstrip()
-                    if asked is not None:
-                        self._answers(asked.verb, asked.resource, asked.namespace, self.refused)
+                    if request is not None:
+                        self._answers(request.verb, request.resource, request.namespace, self.refused)
             case Refused(code=code):
                 self._asks("watch", entry.resource, entry.at)
                 self._answers("watch", entry.resource, entry.namespace, f"{code} {entry.reason}".rstrip())
                 self.refused = f"{code} to its watch of {entry.resource}"
 
     def _asks(self, verb: str, resource: str, at: float) -> None:
-        self.asked += 1
+        self.requests += 1
         if (verb, resource) not in self._seen:
             self._seen.add((verb, resource))
             self.news_at = at
@@ -109,7 +109,7 @@ class Beginning:
         """What its log and the answers to it say about why it does not work. Where it runs, only what it calls an error counts, and
         what it was refused more than once."""
         is_up = self.error is None
-        return causes(self.log, [told for told, times in self.seen.answers.items() if times > is_up], is_up=is_up)
+        return causes(self.log, [answer for answer, times in self.seen.answers.items() if times > is_up], is_up=is_up)
 
 
 def causes(log: Iterable[str], answers: Iterable[str] = (), *, is_up: bool) -> list[Explanation]:
@@ -121,16 +121,16 @@ def causes(log: Iterable[str], answers: Iterable[str] = (), *, is_up: bool) -> l
 
 def in_words(found: str, why: Sequence[Explanation], otherwise: str) -> tuple[str, str]:
     """What was found, with the causes; and what to do."""
-    told = "; ".join((found, *(each.cause for each in why)))
-    return told, "; ".join(dict.fromkeys(each.cure for each in why)) or otherwise
+    words = "; ".join((found, *(each.cause for each in why)))
+    return words, "; ".join(dict.fromkeys(each.cure for each in why)) or otherwise
 
 
 def reachable(began: Beginning) -> Check:
     """Whether it runs, goes on running, and comes to the API server through the proxy."""
     seen, took = began.seen, f"{began.seconds:.1f} s"
     if began.error is None and not began.deaths:
-        told = f"it runs, asked the API server {_times(seen.asked)} through the proxy, and was at rest after {took}"
-        return passed(REACHABLE, told)
+        found = f"it runs, asked the API server {_times(seen.requests)} through the proxy, and was at rest after {took}"
+        return passed(REACHABLE, found)
     if began.error is None:
         codes = ", ".join(map(str, began.deaths))
         found = f"it runs, but exited by itself before ({_times(len(began.deaths))}, with code {codes})"
@@ -140,10 +140,10 @@ def reachable(began: Beginning) -> Check:
     if began.exit_code is not None:
         found = f"it exits by itself, with code {began.exit_code}"
         found += f", {took} after its start, {_times(len(began.deaths))} in a row" if began.deaths else ""
-        found += f", having asked the API server {_times(seen.asked)}" if seen.asked else ""
+        found += f", having asked the API server {_times(seen.requests)}" if seen.requests else ""
         return failed(REACHABLE, *in_words(found, began.causes, _LOG_SAYS), code=code_of(began.error), log=began.log)
-    if seen.asked:
-        return passed(REACHABLE, f"it runs, and asked the API server {_times(seen.asked)} through the proxy")
+    if seen.requests:
+        return passed(REACHABLE, f"it runs, and asked the API server {_times(seen.requests)} through the proxy")
     fix = "let it use the kubeconfig that it is given: KUBECONFIG, or {kubeconfig} in its command"
     if began.is_image:
         fix = "let it use what a pod finds (in-cluster configuration), or KUBECONFIG, or {kubeconfig} in --controller-args"
@@ -196,19 +196,19 @@ def stays_up(exits: Sequence[Exited], seconds: float) -> Check:
 
 
 def ports(fixed: Collection[int] | None) -> Check:
-    """Whether several workers can run it side by side. `fixed`: the ports that it listened on in both of its lives and that nobody
-    gave it; None: nothing is known of them."""
+    """Whether several workers can run it side by side. `fixed`: the ports that it listened on in both of its lives without being
+    given them; None: nothing is known of them."""
     if fixed is None:
         return not_asked(PORTS, "its ports are its own, or this system does not tell of them")
     if not fixed:
         return passed(PORTS, "it listens on no port of its own choice, so -n may start several")
-    told = f"it always listens on {', '.join(map(str, sorted(fixed)))}: with -n 2 and more the second controller finds that taken"
+    found = f"it always listens on {', '.join(map(str, sorted(fixed)))}: with -n 2 and more the second controller finds that taken"
     fix = (
         "{metrics_port} and {webhook_port} stand for free ports, and 0 turns many off "
         "(--metrics-bind-address=127.0.0.1:{metrics_port} --health-probe-bind-address=0), "
         "in a configuration file that it is given, too; or do without -n"
     )
-    return warns(PORTS, told, fix)
+    return warns(PORTS, found, fix)
 
 
 def _times(count: int) -> str:

@@ -17,7 +17,7 @@ class Check:
     """What came of one question.
 
     Attributes:
-        told: what was found.
+        found: what was found.
         fix: what to do about it; empty when there is nothing to do.
         log: the lines of the controller's log that tell more.
         code: the exit code of a command that finds this; 0 unless it failed.
@@ -26,33 +26,33 @@ class Check:
 
     name: str
     outcome: Outcome
-    told: str
+    found: str
     fix: str = ""
     log: tuple[str, ...] = ()
     code: int = 0
     is_open: bool = False
 
 
-def passed(name: str, told: str) -> Check:
-    return Check(name=name, outcome="ok", told=told)
+def passed(name: str, found: str) -> Check:
+    return Check(name=name, outcome="ok", found=found)
 
 
-def failed(name: str, told: str, fix: str, *, code: int = SetupError.exit_code, log: Sequence[str] = ()) -> Check:
-    return Check(name=name, outcome="failed", told=told, fix=fix, code=code, log=decisive(log))
+def failed(name: str, found: str, fix: str, *, code: int = SetupError.exit_code, log: Sequence[str] = ()) -> Check:
+    return Check(name=name, outcome="failed", found=found, fix=fix, code=code, log=decisive(log))
 
 
-def warns(name: str, told: str, fix: str, *, log: Sequence[str] = ()) -> Check:
-    return Check(name=name, outcome="warning", told=told, fix=fix, log=decisive(log))
+def warns(name: str, found: str, fix: str, *, log: Sequence[str] = ()) -> Check:
+    return Check(name=name, outcome="warning", found=found, fix=fix, log=decisive(log))
 
 
-def not_asked(name: str, told: str, fix: str = "") -> Check:
-    return Check(name=name, outcome="not asked", told=told, fix=fix)
+def not_asked(name: str, found: str, fix: str = "") -> Check:
+    return Check(name=name, outcome="not asked", found=found, fix=fix)
 
 
 def no_time(name: str, seconds: float) -> Check:
     """It had not come to an end when the time was over."""
     fix = "ask with fewer samples, or look into the log of the controller for what it waits for"
-    return Check(name=name, outcome="not asked", told=f"the {seconds:.0f} s of the doctor were over", fix=fix, is_open=True)
+    return Check(name=name, outcome="not asked", found=f"the {seconds:.0f} s of the doctor were over", fix=fix, is_open=True)
 
 
 def exit_code(checks: Sequence[Check]) -> int:

@@ -80,9 +80,9 @@ def decisive(lines: Sequence[str]) -> tuple[str, ...]:
     last = sorted({_same(line): number for number, line in enumerate(lines)}.values())
     known = [number for number in last if not is_harmless(lines[number]) and explained([lines[number]])][-MOST_LINES:]
     errors = [number for number in last if is_error(lines[number]) and not _ENDS.search(lines[number])]
-    others = [number for number in errors if number not in known]
+    unknown = [number for number in errors if number not in known]
     most = min(_BESIDE, MOST_LINES - len(known)) if known else MOST_LINES
-    chosen = sorted((*known, *others[max(len(others) - most, 0) :]))
+    chosen = sorted((*known, *unknown[max(len(unknown) - most, 0) :]))
     return tuple(lines[number] for number in chosen) or tuple(lines[-MOST_LINES:])
 
 

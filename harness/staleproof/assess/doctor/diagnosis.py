@@ -18,7 +18,7 @@ from staleproof.core.plan.manifest import Manifest
 from staleproof.drive.subject.webhooks import Calls, calls_text
 from staleproof.errors import UsageError
 
-_TOLD = 3
+_MOST_COMPLAINTS = 3
 _NEEDS = "is the sample complete? What it needs is given beside it, or with --before"
 
 
@@ -75,24 +75,24 @@ def reconciles(
         written = exits[-1].log or log
         return failed(check, *in_words(found, causes(written, is_up=False), "its log says why"), log=written)
     wrote = (request.asked for request in trial.work if request.succeeded)
-    done = Counter((asked.verb, "/".join(filter(None, (asked.resource, asked.subresource)))) for asked in wrote)
-    said = complaints(trial, resource, sample["metadata"]["name"])[:_TOLD]
+    done = Counter((each.verb, "/".join(filter(None, (each.resource, each.subresource)))) for each in wrote)
+    said = complaints(trial, resource, sample["metadata"]["name"])[:_MOST_COMPLAINTS]
     if not done:
         found = "; ".join(_nothing(trial, sample, before, said))
         fix = f"is it the controller of this kind, and {_NEEDS}"
         return failed(check, *in_words(found, causes(log, is_up=True), fix), code=UsageError.exit_code, log=log)
     did = [f"{verb} {of}{f' ×{times}' if times > 1 else ''}" for (verb, of), times in sorted(done.items())]  # noqa: RUF001  # a sign on purpose
-    told = f"{', '.join(did)}; {_rest(trial)}"
+    summary = f"{', '.join(did)}; {_rest(trial)}"
     error = standing_error(log, is_kept_from_work={each.partition("/")[0] for _, each in done} == {resource})
     if error is not None:
         line, times = error
-        found = f"{told}; its log has {f'{times} times the' if times > 1 else 'this'} error below"
+        found = f"{summary}; its log has {f'{times} times the' if times > 1 else 'this'} error below"
         return warns(check, *in_words(found, causes([line], is_up=True), _NEEDS + companions.advice), log=[line])
     if said:
-        return warns(check, f"{told}; it says: {'; '.join(said)}", _NEEDS + companions.advice)
+        return warns(check, f"{summary}; it says: {'; '.join(said)}", _NEEDS + companions.advice)
     if not _is_settled(trial):
-        return warns(check, told, "nothing, if it polls; a run waits for it in each step, and takes longer")
-    return passed(check, told)
+        return warns(check, summary, "nothing, if it polls; a run waits for it in each step, and takes longer")
+    return passed(check, summary)
 
 
 def _nothing(trial: Trial, sample: Manifest, before: Sequence[Manifest], said: Sequence[str]) -> Iterator[str]:
@@ -141,8 +141,8 @@ def webhooks(calls: Mapping[str, Calls], trouble: str, *, has_some: bool, is_use
     if undecided := {name: each for name, each in calls.items() if each.times == each.undecided}:
         return failed(WEBHOOKS, f"no call of these brought a decision: {calls_text(undecided)}", fix)
     if refusing := {name: each for name, each in calls.items() if each.times == each.rejected}:
-        told = f"called, and nothing passed: {calls_text(refusing)}"
-        return warns(WEBHOOKS, told, "give a sample that they accept; what they say stands where a sample was refused")
+        found = f"called, and nothing passed: {calls_text(refusing)}"
+        return warns(WEBHOOKS, found, "give a sample that they accept; what they say stands where a sample was refused")
     return passed(WEBHOOKS, f"called: {calls_text(calls)}")
 
 

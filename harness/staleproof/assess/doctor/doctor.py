@@ -133,15 +133,15 @@ class _Visit:
             self._exits.append(entry)
 
     def _if_it_runs(self, name: str, step: Step) -> Step:
-        """What needs a controller that runs is not asked of one that does not; what it may not do is asked of it all the same."""
+        """Skip a check that needs a running controller if there is none; what it may not do is checked all the same."""
 
-        async def asked() -> list[Check]:
+        async def guarded() -> list[Check]:
             is_up = self._began is not None and self._began.error is None
             if is_up or (name == RBAC and self._environment.lives.refusals.counts):
                 return await step()
             return [not_asked(name, "the controller does not run, or watches nothing")]
 
-        return asked
+        return guarded
 
     async def _reach(self) -> list[Check]:
         self._began = await self._begin()
@@ -152,7 +152,7 @@ class _Visit:
 
     async def _watch(self) -> list[Check]:
         began = self._began
-        if began is None or began.exit_code is not None or (began.error is not None and not began.seen.asked):
+        if began is None or began.exit_code is not None or (began.error is not None and not began.seen.requests):
             return [not_asked(WATCHES, "the controller does not run, or does not come to the API server")]
         wanted = await self._resources()
         await self._until_watched(wanted)
@@ -170,7 +170,7 @@ class _Visit:
         for sample in self._samples.primaries:
             try:
                 found.append((await resource_type(sample, self._environment.api)).name)
-            except UsageError:  # told when it is applied
+            except UsageError:  # reported when it is applied
                 continue
         return found
 
@@ -207,9 +207,9 @@ class _Visit:
         return check if check.outcome == "ok" else replace(check, fix=check.fix + may_need(sample, before, self._samples.primaries))
 
     def _unexplained(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """The lines without what it says whatever it is given, which has been told."""
-        told = set(chain.from_iterable(explained([line]) for line in self._began.log)) if self._began is not None else set()
-        return tuple(line for line in lines if told.isdisjoint(explained([line])))
+        """The lines without what it says whatever it is given, which an earlier check has reported."""
+        known = set(chain.from_iterable(explained([line]) for line in self._began.log)) if self._began is not None else set()
+        return tuple(line for line in lines if known.isdisjoint(explained([line])))
 
     def _lacking_companions(self, trial: Trial) -> tuple[str, ...]:
         """Those that a real cluster has for what the controller created, and that do not run here."""

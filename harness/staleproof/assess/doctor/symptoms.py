@@ -348,12 +348,12 @@ def _explanation(symptom: Symptom, named: Sequence[Mapping[str, str]]) -> Explan
     """Of a row, with all that its signs named in place of the names in it."""
 
     def filled(text: str) -> str:
-        return re.sub(r"<(\w+)>", lambda match: _together(each.get(match[1], "") for each in named) or _UNNAMED, text)
+        return re.sub(r"<(\w+)>", lambda match: _joined(each.get(match[1], "") for each in named) or _UNNAMED, text)
 
     return Explanation(filled(symptom.cause), filled(symptom.cure))
 
 
-def _together(names: Iterable[str]) -> str:
+def _joined(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(filter(None, names)))
 
 

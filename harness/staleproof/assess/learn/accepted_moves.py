@@ -44,11 +44,11 @@ _MOST_RUNS, _MOST_WITH_WRONG, _ENOUGH = 2, 4, 2
 somewhere there is an end. With so many moves that are passed on at once, one run is enough."""
 _MOST_BESIDE = 6
 """So many of what is not passed on can be changed as well. That they can be taken back has to be found out of each."""
-_TOLD, _WIDTH = 3, 200
+_MOST_SHOWN, _WIDTH = 3, 200
 _Planned = Callable[[tuple[Step, ...]], Plan]
 
 
-def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observed:
+def with_moves(session: Session, bare: Observed, planned: _Planned) -> Observed:
     """With its moves, those first that the controller passes on. `planned` makes a plan without faults of steps."""
     schema = find_schema(*session.call(lambda environment: documents(environment, bare.sample)), bare.sample)
     try:
@@ -59,8 +59,8 @@ def with_changes(session: Session, bare: Observed, planned: _Planned) -> Observe
     answers = session.call(lambda environment: refusals(environment, bare.sample, bare.before, [move.do for move in moves]))
     refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]
     accepted = tuple(spread([move for move, answer in zip(moves, answers, strict=True) if not answer], _MOST_ACCEPTED))
-    asked = {move.name for move in moves}
-    unasked = tuple(str(move) for move in allowed.found if move.name not in asked)
+    names = {move.name for move in moves}
+    unasked = tuple(str(move) for move in allowed.found if move.name not in names)
     seen = replace(bare, changes=accepted, refused=(*refused, *bare.refused), unasked=unasked, idle=allowed.idle)
     return _with_live(session, seen, planned)
 
@@ -79,11 +79,11 @@ def scaled_freely(session: Session, bare: Observed) -> Observed:
     return replace(bare, scale_path=(), refused=tuple(refused[:1])) if refused else bare
 
 
-def told(seen: Observed) -> str:
+def moves_in_words(seen: Observed) -> str:
     """What was found, in words; empty when nothing can be changed."""
     if not seen.changes and not seen.refused:
         return ""
-    live = ", ".join(str(move) for move in seen.live[:_TOLD])
+    live = ", ".join(str(move) for move in seen.live[:_MOST_SHOWN])
     words = [f"{len(seen.changes)} accepted", f"passed on: {live or 'none was seen to be'}"]
     if seen.for_good:
         words.append(f"{len(seen.for_good)} cannot be taken back, as {seen.for_good[-1][:_WIDTH]}")
@@ -99,12 +99,12 @@ def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
     """With those first that the controller passes on, and of them those that can be taken back."""
     tried: set[str] = set()  # paths
     stood: set[str] = set()  # names
-    asked: set[str] = set()
+    known: set[str] = set()
     live: list[Move] = []
     most, right, wrong, is_careful = most_steps(seen), 0, 0, False
     while wants_more(live, right, wrong):
-        while new := {each.move.name for each in trials(seen, tried, most, is_careful=is_careful) if each.is_taken_back} - asked:
-            seen, asked = _asked(session, seen, new), asked | new
+        while new := {each.move.name for each in trials(seen, tried, most, is_careful=is_careful) if each.is_taken_back} - known:
+            seen, known = _with_answers(session, seen, new), known | new
         chain = trials(seen, tried, most, is_careful=is_careful)
         if not chain:
             break
@@ -122,10 +122,10 @@ def _with_live(session: Session, seen: Observed, planned: _Planned) -> Observed:
             seen = replace(seen, changes=left, refused=(*seen.refused, f"{bad[0]}: {bad[1]}"))
     seen = replace(seen, changes=with_live(seen.changes, live))
     for _ in range(2):  # what can be changed besides depends on whether anything live can be taken back
-        new = {move.name for move in (*seen.live, *beside_live(seen, stood, _MOST_BESIDE))} - asked
-        seen, asked = _asked(session, seen, new), asked | new
-    changes = returning_first(seen.changes, {move.name for move in live})
-    return replace(seen, changes=returning_only(changes, asked))
+        new = {move.name for move in (*seen.live, *beside_live(seen, stood, _MOST_BESIDE))} - known
+        seen, known = _with_answers(session, seen, new), known | new
+    moves = returning_first(seen.changes, {move.name for move in live})
+    return replace(seen, changes=returning_only(moves, known))
 
 
 def wants_more(live: Sequence[Move], right: int, wrong: int) -> bool:
@@ -139,7 +139,7 @@ def most_steps(seen: Observed) -> int:
     return max(_LEAST_STEPS, min(_MOST_STEPS, int(MOVES_SECONDS / seen.settle().idle_seconds)))
 
 
-def _asked(session: Session, seen: Observed, names: Set[str]) -> Observed:
+def _with_answers(session: Session, seen: Observed, names: Set[str]) -> Observed:
     """With what the API server says about taking these moves back."""
     moves = [move for move in seen.changes if move.name in names]
     answers = session.call(lambda environment: refused_returns(environment, seen.sample, seen.before, moves))

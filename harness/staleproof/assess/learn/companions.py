@@ -26,15 +26,15 @@ PATIENT = Settle(quiet_seconds=PATIENT_QUIET_SECONDS, deadline_seconds=PATIENT_D
 that nothing else can wake the controller in the meantime."""
 
 
-def keep_company(session: Session, samples: Iterable[tuple[Manifest, tuple[Manifest, ...]]]) -> None:
+def start_companions(session: Session, samples: Iterable[tuple[Manifest, tuple[Manifest, ...]]]) -> None:
     """Start what a real cluster would have for what the controller creates for these samples, each with what it needs, unless the
     companions are named or the cluster has its own; the same in every worker of a run."""
     if not session.options.chooses_companions or session.plane.provider == "existing":
         return
     session.ready()  # all workers' controllers start while one is watched
     for sample, before in samples:
-        told = session.once("company", (sample, before), partial(_company, session, sample, before))
-        names, words = msgspec.json.decode(told, type=tuple[tuple[str, ...], str])
+        found = session.once("company", (sample, before), partial(_companions_of, session, sample, before))
+        names, words = msgspec.json.decode(found, type=tuple[tuple[str, ...], str])
         session.accompany(names)
         session.note(f"{COMPANIONS_FOR}{sample['kind']}/{sample['metadata']['name']}", words)
 
@@ -45,7 +45,7 @@ def patient_look(session: Session, sample: Manifest, before: tuple[Manifest, ...
     return session.references.take(session.references.shared_run("patient look", plan, session.watch))
 
 
-def _company(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -> bytes:
+def _companions_of(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -> bytes:
     """The companions that act on what the controller creates, found out by starting them; and what they cost, in words."""
     delete = Delete(target=Target(sample["apiVersion"], sample["kind"], sample["metadata"]["name"]))
     brief = undisturbed(Apply(object=sample), delete, before=before, settle=paced(0.0, resync=False))

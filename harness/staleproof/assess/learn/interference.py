@@ -1,7 +1,7 @@
 """What others can do to what a controller wrote, and it stands: edit its children, set them aside, take away what its status says.
 
 A run without faults tries it, all of it in a row. What the API server refuses, what changes nothing, and what makes the controller
-exit or never come to rest is left out and told; it is no error.
+exit or never come to rest is left out and reported; it is no error.
 """
 
 import itertools
@@ -30,12 +30,12 @@ _Planned = Callable[[tuple[Step, ...]], Plan]
 
 
 def may_be_done(bare: Observed, trial: Trial) -> Observed:
-    """With what others might do to what it wrote in this trial, as much as can be tried in one run (`with_others`)."""
+    """With what others might do to what it wrote in this trial, as much as can be tried in one run (`with_interference`)."""
     every: Iterator[_Theirs] = itertools.chain(_edits(bare, trial), _resets(bare, trial), _asides(bare, trial))
     return _with(bare, list(itertools.islice(every, most_steps(bare))))
 
 
-def with_others(session: Session, bare: Observed, planned: _Planned) -> Observed:
+def with_interference(session: Session, bare: Observed, planned: _Planned) -> Observed:
     """With that alone of what others might do to it that they can. `planned` makes a plan without faults of steps."""
     left: list[_Theirs] = sorted((*bare.edits, *bare.resets), key=_order)
     refused: list[str] = []
@@ -106,7 +106,7 @@ def _asides(bare: Observed, trial: Trial) -> Iterator[Edit]:
 
 
 def _kept(bare: Observed, trial: Trial) -> Iterator[tuple[ChildKind, list[Incarnation]]]:
-    """The kinds of children that stay and that nobody else made, with those that are there, by name."""
+    """The kinds of children that stay and that the controller alone made, with those that are there, by name."""
     for kind in bare.children:
         children = sorted(_children(trial, kind.resource), key=lambda child: child.name)
         if kind.stays and all(child.creator is not None for child in children):

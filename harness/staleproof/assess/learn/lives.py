@@ -40,8 +40,8 @@ def died_between(found: tuple[str, Exited] | None) -> str:
 
 def left_like_that(how: str, harmed_by: str) -> str:
     """That the controller had stopped in the life before, but not in a new one, in words."""
-    who = f": {harmed_by} may have left it like that" if harmed_by else ""
-    return f"{how}, but not when the trial was run again in a new life{who}"
+    cause = f": {harmed_by} may have left it like that" if harmed_by else ""
+    return f"{how}, but not when the trial was run again in a new life{cause}"
 
 
 def set_aside(folder: Path, name: str) -> None:

@@ -33,14 +33,14 @@ def with_neighbour(session: Session, bare: Observed, alone: Trial, planned: _Pla
     if not trouble:
         return bare
     meant = tuple(each for each in names if each in trouble) or names
-    told = f"{bare.name}: {trouble}"
+    why = f"{bare.name}: {trouble}"
     if meant:
         renamed = replace(bare, hosts=meant)
         if not _trouble(session, renamed, usual, planned):
-            session.note("unique host names", f"{', '.join(meant)} ({told})")
+            session.note("unique host names", f"{', '.join(meant)} ({why})")
             return renamed
     texts = tuple(each for each in (*numbers, *names) if each in trouble) or (*numbers, *names)
-    session.note("one at a time", f"{', '.join(texts)} ({told})")
+    session.note("one at a time", f"{', '.join(texts)} ({why})")
     return replace(bare, alone=texts)
 
 

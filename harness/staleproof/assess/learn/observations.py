@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from staleproof import __version__
-from staleproof.assess.store.run_folder import write_whole
+from staleproof.assess.store.run_folder import write_atomically
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.fingerprint import identity
 from staleproof.core.plan.manifest import Manifest, masked_manifests
@@ -27,7 +27,7 @@ Role = Literal["primary", "before", "left out"]
 def keep(root: Path, controller: Subject, seen: Observed, mutations: Mutations) -> None:
     """Keep what was seen of a controller with this sample, of which so much may be changed, in the artefact folder."""
     about = _about(seen.sample, seen.before, seen.manifests, mutations)
-    write_whole(_file(root, controller, about), written(seen))
+    write_atomically(_file(root, controller, about), written(seen))
 
 
 def recall(
@@ -48,7 +48,7 @@ def recall(
 
 def keep_roles(root: Path, controller: Subject, about: object, roles: Sequence[Role]) -> None:
     """Keep what the samples of a run, of which `about` is all that matters, turned out to be."""
-    write_whole(_file(root, controller, about), msgspec.json.encode(roles))
+    write_atomically(_file(root, controller, about), msgspec.json.encode(roles))
 
 
 def recall_roles(root: Path, controller: Subject, about: object) -> list[Role] | None:
@@ -60,7 +60,7 @@ def recall_roles(root: Path, controller: Subject, about: object) -> list[Role] |
 
 
 def written(seen: Observed) -> bytes:
-    """Without sample, prerequisites and manifests: who asks knows them."""
+    """Without sample, prerequisites and manifests: the caller knows them."""
     return msgspec.json.encode(replace(seen, sample={}, manifests=(), before=()))
 
 

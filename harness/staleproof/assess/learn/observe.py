@@ -11,11 +11,11 @@ from itertools import chain
 import msgspec
 
 from staleproof.assess.learn import observations, outside, traits
-from staleproof.assess.learn.accepted_moves import ends, scaled_freely, told, with_changes
+from staleproof.assess.learn.accepted_moves import ends, moves_in_words, scaled_freely, with_moves
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
-from staleproof.assess.learn.interference import may_be_done, with_others
+from staleproof.assess.learn.interference import may_be_done, with_interference
 from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
-from staleproof.assess.learn.operator_map import edges_of, has_map, moved_pause, parts_of_map, told_of_map
+from staleproof.assess.learn.operator_map import edges_of, has_map, map_in_words, moved_pause, parts_of_map
 from staleproof.assess.run.worker import Task
 from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
@@ -45,7 +45,7 @@ from staleproof.errors import SetupError, UsageError
 
 _MOST_PATIENT = msgspec.structs.replace(PATIENT, quiet_seconds=LATE_LIFE_SECONDS)
 _UNREACTED = b"unreacted: "
-_TOLD = 3
+_MOST_COMPLAINTS = 3
 _MOST_INPUTS = 3
 _IS_IT = (
     "Is it the controller of this kind, and is the sample complete? What it needs is given beside it, or with the option for "
@@ -101,8 +101,8 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
 def _note(session: Session, seen: Observed) -> None:
     """Let reports say what was seen."""
     session.note("moves", ", ".join(seen.moves))
-    session.note("changes", told(seen))
-    session.note("moves that make or delete", told_of_map(seen))
+    session.note("changes", moves_in_words(seen))
+    session.note("moves that make or delete", map_in_words(seen))
     session.note("passed on", ", ".join(dict.fromkeys(move.path for move in seen.live)))
     session.note("more than asked for", seen.keeps_more)
     session.note("writes at rest", f"{seen.writes_at_rest:.0f} an hour" if seen.writes_at_rest else "")
@@ -116,10 +116,10 @@ def _with_what_can_be_done(session: Session, bare: Observed, meanwhile: Sequence
         about = (what, bare.sample, bare.before)
         return session.task("what can be done", about, lambda: observations.written(found(session, bare, partial(_plan, bare))))
 
-    tasks = look("changes", with_changes), look("others", with_others)
+    tasks = look("changes", with_moves), look("others", with_interference)
     session.share((*tasks, *meanwhile))
-    changed, others = (observations.read(session.done(each), bare.sample, bare.manifests, bare.before) for each in tasks)
-    return replace(changed, edits=others.edits, resets=others.resets)
+    moved, disturbed = (observations.read(session.done(each), bare.sample, bare.manifests, bare.before) for each in tasks)
+    return replace(moved, edits=disturbed.edits, resets=disturbed.resets)
 
 
 def _written_or_why(seen: Callable[[], Observed]) -> bytes:
@@ -157,8 +157,8 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
 
 
 def _raise_what_broke(trial: Trial) -> None:
-    """SetupError when the sample could not be applied, and nobody is to blame for what it says: a webhook does not answer; or when
-    the controller works past the proxy."""
+    """SetupError when the sample could not be applied for a reason that is not its own: a webhook does not answer; or when the
+    controller works past the proxy."""
     broke = next((entry.why for _, entry in trial.every(Broke) if entry.where == WORKLOAD), "")
     if broke or bypassed(trial):
         raise SetupError(broke or bypassed(trial))
@@ -263,12 +263,12 @@ def _is_hindered(bare: Observed, trial: Trial, refused: str) -> bool:
 
 
 def _unreacted(bare: Observed, trial: Trial, did: str, refused: str) -> Unreacted:
-    """With what the controller itself says about it, what it asked for and may not do (`refused`), and what the sample mentions and
-    nobody has given."""
+    """With what the controller itself says about it, what it asked for and may not do (`refused`), and what the sample mentions
+    that was not given."""
     name = name_of(bare.sample)
     words = [f"the controller {did} for {name} in {trial.entries[-1].at:.1f} s"]
     if said := complaints(trial, bare.resource, bare.sample["metadata"]["name"]):
-        words.append(f"it says: {'; '.join(said[:_TOLD])}")
+        words.append(f"it says: {'; '.join(said[:_MOST_COMPLAINTS])}")
     if mark := trial.history.header.mark:
         words.append(f"each trial has a name of its own for what is not in its namespace, and here it was {name}{mark}")
     if refused:

@@ -34,7 +34,7 @@ from staleproof.drive.trial.workload import Refused
 
 _MOST_MAPPED = 40
 MAP_PART = 5
-_TOLD = 8
+_MOST_SHOWN = 8
 _Planned = Callable[[tuple[Step, ...]], Plan]
 _Named = Set[tuple[str, str]]
 """Resource and name of each child, where the name of its primary is left out."""
@@ -75,7 +75,7 @@ def edges_of(session: Session, parts: Sequence[Task]) -> tuple[Edge, ...]:
 
 def moved_pause(session: Session, seen: Observed, planned: _Planned) -> float:
     """How long the controller waits before it goes on by itself while moves take something away and bring it back: the worst of
-    them side by side, each step waited for with patience. 0: at once, or nobody knows."""
+    them side by side, each step waited for with patience. 0: at once, or it is not known."""
     worst = [edge.move for edge in worst_first(seen.edges)[:WIDTH]]
     if not worst:
         return 0.0
@@ -90,9 +90,9 @@ def moved_pause(session: Session, seen: Observed, planned: _Planned) -> float:
     return pause if pause > AT_ONCE_SECONDS else 0.0
 
 
-def told_of_map(seen: Observed) -> str:
+def map_in_words(seen: Observed) -> str:
     """The first of what makes or deletes something, in words."""
-    return "; ".join([str(edge) for edge in seen.edges if edge.takes_away][:_TOLD])
+    return "; ".join([str(edge) for edge in seen.edges if edge.takes_away][:_MOST_SHOWN])
 
 
 def _begun(session: Session, seen: Observed) -> bytes:

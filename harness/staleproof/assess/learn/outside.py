@@ -17,12 +17,12 @@ from staleproof.drive.trial.environment import Environment
 @dataclass(frozen=True, slots=True)
 class Adapter:
     """What the adapter of a declared system can do, what is said of nothing in it (`ExternalSystem.bare`), and in which kinds of
-    things it keeps what it tells."""
+    things the system keeps its notifications for the controller."""
 
     declared: AnyDeclared
     can: tuple[str, ...]
     bare: Mapping[str, Mapping[str, Any]]
-    keeps_told: frozenset[str] = frozenset()
+    backlog_kinds: frozenset[str] = frozenset()
 
 
 async def adapters(environment: Environment) -> list[Adapter]:
@@ -55,7 +55,7 @@ def _changing(trial: Trial) -> Iterator[tuple[int, str]]:
 def _kinds(life: Sequence[Trial], adapter: Adapter) -> Iterator[Outside]:
     declared = adapter.declared
     within = 0.0 if declared.repairs == "never" else declared.repairs_within
-    kept = {kind: names for kind in adapter.keeps_told if (names := _names(life, declared.name, kind))}
+    kept = {kind: names for kind in adapter.backlog_kinds if (names := _names(life, declared.name, kind))}
     held = [Counter(each.kind for each in _held(trial, declared.name) if each.kind not in kept) for trial in life]
     kinds = sorted(set.intersection(*(set(each) for each in held)))
     for kind in kinds:
@@ -83,5 +83,5 @@ def _held(trial: Trial, system: str) -> list[Held]:
 def _all(trial: Trial, system: str) -> Sequence[Held]:
     """What it holds then."""
     ended = next((run.ended for run in trial.steps[:1] if run.ended is not None), 0)
-    told = [entry for index, entry in trial.every(ExternalState) if index < ended and entry.system == system]
-    return told[-1].objects if told else ()
+    states = [entry for index, entry in trial.every(ExternalState) if index < ended and entry.system == system]
+    return states[-1].objects if states else ()

@@ -1,8 +1,8 @@
 """Which API groups are those of the project whose repository this is: definitions of other projects lie in many, for what the
 controller watches or for tests.
 
-What tells it, in this order: kubebuilder's file PROJECT; sources that define the group; Roles that may write the status of its
-objects, as only those who reconcile them do.
+The signs, in this order: kubebuilder's file PROJECT; sources that define the group; Roles that may write the status of its
+objects, as only their own controller does.
 """
 
 import re
@@ -24,12 +24,12 @@ _OWNED = ("/status", "/finalizers")
 def own_groups(
     defined: Collection[str], project: Mapping[str, Any], sources: Iterable[str], roles: Iterable[Mapping[str, Any]]
 ) -> frozenset[str] | None:
-    """Those of the groups that definitions are of; None where nothing tells. `project`: what is in PROJECT. Sources are read only
+    """Those of the groups that definitions are of; None without any sign. `project`: what is in PROJECT. Sources are read only
     where it is a question."""
     groups = frozenset(defined)
     if len(groups) < 2:
         return groups
-    return next(filter(None, (groups & found for found in _told(groups, project, sources, roles))), None)
+    return next(filter(None, (groups & found for found in _signs(groups, project, sources, roles))), None)
 
 
 def owned_in(role: Mapping[str, Any]) -> Iterator[str]:
@@ -41,7 +41,7 @@ def owned_in(role: Mapping[str, Any]) -> Iterator[str]:
             yield from map(str, rule.get("apiGroups") or ())
 
 
-def _told(
+def _signs(
     groups: frozenset[str], project: Mapping[str, Any], sources: Iterable[str], roles: Iterable[Mapping[str, Any]]
 ) -> Iterator[set[str]]:
     yield set(_of_project(project))

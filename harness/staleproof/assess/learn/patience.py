@@ -27,7 +27,7 @@ from staleproof.drive.trial.run import Live
 
 class Goals:
     """What the references came to, at the end of each step and at the end of all. `plan`: that of the trial, whose resyncs the
-    references do not have; `unstable`: what the run has shown so far to be unstable, which nobody waits for; `until`: the last step
+    references do not have; `unstable`: what the run has shown so far to be unstable, and is not waited for; `until`: the last step
     that the references have in common with the plan."""
 
     def __init__(

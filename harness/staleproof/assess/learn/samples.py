@@ -1,7 +1,7 @@
 """The samples of a run: which of them are primaries, what each of these needs, and what the controller does for it.
 
 What the files say is sorted out before anything runs (`prerequisite`). Then it shows which kinds the controller watches: what
-nobody has called a primary, and it does not even watch, is a prerequisite, too. What it does not react to is told and left out.
+is not named as a primary, and it does not even watch, is a prerequisite, too. What it does not react to is reported and left out.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from staleproof.assess.learn.companions import keep_company, patient_look
+from staleproof.assess.learn.companions import patient_look, start_companions
 from staleproof.assess.learn.observations import Role, keep_roles, recall, recall_roles
 from staleproof.assess.learn.observe import Unreacted, observe
 from staleproof.assess.trial.references import Hopeless
@@ -83,7 +83,7 @@ def observe_all(session: Session, samples: Samples) -> Seen:
     seen, wanted = Seen(), samples.of(roles)
     for sample, before in wanted:
         _keep_name(session, sample, before)
-    keep_company(session, wanted)
+    start_companions(session, wanted)
     hopeless: Hopeless | None = None
     for sample, before in wanted:
         try:
@@ -107,15 +107,15 @@ def observe_all(session: Session, samples: Samples) -> Seen:
 def may_need(sample: Manifest, before: Sequence[Manifest], samples: Sequence[Manifest]) -> str:
     """What to do if a sample needs others that it does not name, in words; empty when there are none of another kind."""
     kind = GroupKind.of(sample)
-    others = [name_of(each) for each in samples if GroupKind.of(each) != kind and each not in before]
-    if not others:
+    names = [name_of(each) for each in samples if GroupKind.of(each) != kind and each not in before]
+    if not names:
         return ""
-    told = f"{', '.join(others[:_MOST_NAMES])}{', …' if len(others) > _MOST_NAMES else ''}"
-    return f". If it needs other samples ({told}), --staleproof-primary={kind} (or --primary) has them all applied before it"
+    listed = f"{', '.join(names[:_MOST_NAMES])}{', …' if len(names) > _MOST_NAMES else ''}"
+    return f". If it needs other samples ({listed}), --staleproof-primary={kind} (or --primary) has them all applied before it"
 
 
 def recall_all(root: Path, controller: Subject, samples: Samples, mutations: Mutations) -> tuple[list[Observed], list[str]]:
-    """What an earlier run saw of the controller with these samples, and the names of those with which nobody has watched it."""
+    """What an earlier run saw of the controller with these samples, and the names of those with which no run has watched it."""
     roles = recall_roles(root, controller, samples.written) or ["primary"] * len(samples.primaries)
     pairs = samples.of(roles)
     found = [(each, recall(root, controller, each, samples.manifests, mutations, before)) for each, before in pairs]

@@ -61,10 +61,10 @@ def survey(repository: Repository) -> list[Found]:
     defined = {path: kinds for path, documents in mine.items() if (kinds := set(_defined(documents)))}
     every = {kind for each in defined.values() for kind in each}
     roles = [each for documents in mine.values() for each in documents if _is_right(each)]
-    told = own_groups({group for group, _ in every}, repository.project, repository.sources, roles)
-    own = {kind for kind in every if told is None or kind[0] in told}
+    groups = own_groups({group for group, _ in every}, repository.project, repository.sources, roles)
+    own = {kind for kind in every if groups is None or kind[0] in groups}
     found = [*_manifests(mine, {group for group, _ in own}, builds=repository.builds)]
-    found += _kinds(mine, defined, own, is_sure=told is not None)
+    found += _kinds(mine, defined, own, is_sure=groups is not None)
     return [*_controller(repository.programs, mine, found), *found]
 
 
@@ -72,14 +72,14 @@ def _kinds(files: Files, defined: Mapping[PurePath, Kinds], own: Kinds, *, is_su
     """The definitions and the samples of the project's own kinds; of the others', the definitions."""
     pure = {path: kinds for path, kinds in defined.items() if all(each.get("kind") == _CRD for each in files[path])}
     mine = {path: set(kinds) & set(own) for path, kinds in pure.items() if set(kinds) & set(own)}
-    others = {path: kinds for path, kinds in pure.items() if path not in mine}
+    foreign = {path: kinds for path, kinds in pure.items() if path not in mine}
     crds = _folder(mine, _crds_first)
     why = "defines {}" if is_sure else "defines {}, of several projects: leave in what is yours"
     yield from _of(
         "crds", crds, files, lambda each: set(_defined([each])) <= set(own) and each.get("kind") == _CRD, why, is_sure=is_sure
     )
     theirs = "defines {} of another project: add it to crds if the controller watches that"
-    yield from _of("crds", _folder(others, _crds_first), files, lambda each: each.get("kind") == _CRD, theirs, is_sure=False)
+    yield from _of("crds", _folder(foreign, _crds_first), files, lambda each: each.get("kind") == _CRD, theirs, is_sure=False)
     made = {path: found for path, documents in files.items() if (found := {_kind(each) for each in documents} & set(own))}
     samples = _folder(made, _samples_first)
     yield from _of("samples", samples, files, lambda each: _is_object(each) and _is_served(_kind(each), own), "holds {}")
@@ -115,9 +115,9 @@ def _manifests(files: Files, groups: Collection[str], *, builds: bool) -> Iterat
     def rank(path: PurePath) -> tuple[object, ...]:
         return not any(group in groups for each in files[path] if _is_right(each) for group in owned_in(each)), *_short(path)
 
-    whole = [path for path, documents in files.items() if _installs({str(each.get("kind")) for each in documents})]
-    if whole:
-        yield Found("controller_manifests", (str(min(whole, key=rank)),), "has a workload and its Roles")
+    installers = [path for path, documents in files.items() if _installs({str(each.get("kind")) for each in documents})]
+    if installers:
+        yield Found("controller_manifests", (str(min(installers, key=rank)),), "has a workload and its Roles")
     elif _KUSTOMIZATION in files:
         why = "is a kustomization" if builds else "is a kustomization; install kustomize or kubectl, which build it"
         yield Found("controller_manifests", (str(_KUSTOMIZATION.parent),), why, is_open=not builds)
@@ -140,8 +140,8 @@ def _of(
     kinds = ", ".join(sorted({kind for each in chosen.values() for _, kind in each}))
     folder = next(iter(chosen)).parent
     inside = [documents for path, documents in files.items() if path.is_relative_to(folder)]
-    is_whole = folder != PurePath() and all(inside) and all(is_fit(e) for each in inside for e in each if not _is_kustomize(e))
-    texts = (str(folder),) if is_whole else tuple(map(str, sorted(chosen)))
+    all_fit = folder != PurePath() and all(inside) and all(is_fit(e) for each in inside for e in each if not _is_kustomize(e))
+    texts = (str(folder),) if all_fit else tuple(map(str, sorted(chosen)))
     yield Found(name, texts, why.format(kinds), is_open=not is_sure)
 
 

@@ -25,9 +25,9 @@ def children(life: Sequence[Trial]) -> tuple[ChildKind, ...]:
     made = [list(object_history(trial).objects.values()) for trial in life]
     stable = set.intersection(*({child.named for child in each} for each in made))
 
-    def least(resource: str, who: str) -> int:
+    def least(resource: str, role: str) -> int:
         """How many children of the resource have such a maker in every reference, at least."""
-        return min(sum(child.resource == resource and getattr(child, who) is not None for child in each) for each in made)
+        return min(sum(child.resource == resource and getattr(child, role) is not None for child in each) for each in made)
 
     kinds = []
     for resource in sorted({child.resource for each in made for child in each if child.creator}):
@@ -49,18 +49,18 @@ def written(references: Sequence[Trial]) -> tuple[Written, ...]:
     """The controller's successful writes by step; of each kind the fewest in any reference."""
     counts = [Counter(kind for kind, _ in _writes(trial)) for trial in references]
     kinds = sorted(set.intersection(*(set(each) for each in counts)))
-    changing = {kind for trial in references for kind, changes in _writes(trial) if changes}
+    changing = {kind for trial in references for kind, is_change in _writes(trial) if is_change}
     return tuple(Written(*kind, times=min(each[kind] for each in counts), changes=kind in changing) for kind in kinds)
 
 
 def _writes(trial: Trial) -> Iterator[tuple[_Kind, bool]]:
-    """The kind of each successful write, and whether it changed anything; of objects without a namespace nobody knows."""
+    """The kind of each successful write, and whether it changed anything; one without a namespace counts as if it had."""
     makers = {commit.by.index for commit in trial.commits if commit.by is not None}
     for request in trial.work:
-        asked = request.asked
-        if asked.verb in get_args(WriteVerb) and request.succeeded and not asked.dry_run:
-            kind = step_at(trial, asked.at), asked.resource, asked.verb, asked.subresource
-            yield kind, request.index in makers or not asked.namespace  # type: ignore[misc]  # one of those verbs
+        entry = request.asked
+        if entry.verb in get_args(WriteVerb) and request.succeeded and not entry.dry_run:
+            kind = step_at(trial, entry.at), entry.resource, entry.verb, entry.subresource
+            yield kind, request.index in makers or not entry.namespace  # type: ignore[misc]  # one of those verbs
 
 
 def changed(references: Sequence[Trial]) -> tuple[Changed, ...]:
@@ -79,11 +79,11 @@ def took(references: Sequence[Trial]) -> dict[str, float]:
     usual = Settle()
     took: dict[str, float] = defaultdict(float)
     for trial in references:
-        changes = sorted(trial.at(commit.index) for commit in trial.commits)
+        commit_times = sorted(trial.at(commit.index) for commit in trial.commits)
         for run in trial.steps:
             step, began = trial.plan.steps[run.number - 1], trial.at(run.began)
             ended = trial.at(run.ended) if run.ended is not None else began
-            worked = max((at for at in changes if began <= at <= ended), default=began) - began
+            worked = max((at for at in commit_times if began <= at <= ended), default=began) - began
             rested = step.seconds if isinstance(step, Rest) else 0.0
             took[step.tag] = max(took[step.tag], max(0.0, worked - rested) + usual.idle_seconds)
     return took | {"settle": usual.quiet_seconds}

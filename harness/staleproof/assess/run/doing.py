@@ -1,4 +1,4 @@
-"""What a worker is at, for those who watch a run. It decides nothing about how that looks."""
+"""What a worker is doing, for a user who watches the run. It decides nothing about how that looks."""
 
 import time
 from collections.abc import Callable
@@ -30,25 +30,25 @@ Tell = Callable[[Doing], None]
 """Takes what a worker does from now on."""
 
 
-def tell_nobody(_: Doing) -> None:
-    """Where no one watches."""
+def discard(_: Doing) -> None:
+    """For a run that has no display."""
 
 
-class ToldBuilds(Progress):
-    """Tells of builds, as often as a person looks, and not for each of a thousand packages."""
+class BuildProgress(Progress):
+    """Reports builds, as often as a person looks, and not for each of a thousand packages."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
-        self._title, self._total, self._told = "", 0, 0.0
+        self._title, self._total, self._said_at = "", 0, 0.0
 
     def begin(self, title: str, total: int | None) -> None:
         self._title, self._total = title, total or 0
         self._say(0)
 
     def advance(self, done: int) -> None:
-        if done == self._total or time.monotonic() >= self._told + LOOK_SECONDS:
+        if done == self._total or time.monotonic() >= self._said_at + LOOK_SECONDS:
             self._say(done)
 
     def _say(self, done: int) -> None:
-        self._told = time.monotonic()
+        self._said_at = time.monotonic()
         self._tell(Doing("building", self._title, done, self._total))

@@ -27,7 +27,7 @@ class Families:
     Attributes:
         observed: what it does for each sample without faults.
         root: the artefact folder, which keeps what earlier runs drew.
-        controller: says who it is; only drawn plans ask.
+        controller: says which one it is; only drawn plans need it.
     """
 
     observed: Sequence[Observed]

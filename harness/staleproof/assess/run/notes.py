@@ -36,7 +36,7 @@ from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.crashes import keep_crash
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
 from staleproof.assess.store.pages import PAGE
-from staleproof.assess.store.reports import REPORT, add_step_summary, told, write_formats
+from staleproof.assess.store.reports import REPORT, add_step_summary, reported_run, write_formats
 from staleproof.assess.store.run_folder import PLAN
 from staleproof.assess.trial.result import Result, Run
 from staleproof.assess.trial.session import Session
@@ -73,7 +73,7 @@ class Note(msgspec.Struct, omit_defaults=True):
     before that. `stopped`: plans were not run, because the run was to stop. `deselected`: tests of the suite that were not to be
     run. `idle`: the controller gives a family of plans no occasion, so none was run.
 
-    For those who watch: `doing`, what the worker does from now on; `ahead`, the plans of the run, with the seconds that each is
+    For a user who watches: `doing`, what the worker does from now on; `ahead`, the plans of the run, with the seconds that each is
     expected to take; `over`, the plan that is over, and `took`, the seconds that it took with all that it was compared with.
     """
 
@@ -185,7 +185,7 @@ class Notes:
 
     def add(self, result: Result, run: Run, *, claim: str = "") -> str:
         """Take a result, and return the id that replays it if it failed. Of several under the same claim the last counts: the
-        worker that ran the one before died over it. A plan without a claim is the user's own, who wants to know all that it aims
+        worker that ran the one before died over it. A plan without a claim is one that the user named, to learn of all that it aims
         at, unless it was drawn: that one aims by chance."""
         is_written = not claim and result.plan.scenario != SCENARIO.name
         crash = keep_crash(self.settings.dir, result, replayed=self.replayed)
@@ -261,7 +261,7 @@ class Notes:
         self.note(Note(doing=doing))
 
     @property
-    def told_in(self) -> Path:
+    def main_report(self) -> Path:
         """Where all of it can be read once the run is over; a page for people, if there is one. As short as it can be named from
         the working directory."""
         page = self.folder / PAGE
@@ -270,7 +270,7 @@ class Notes:
     @property
     def place(self) -> str:
         """Where to look, in words: the report, or the folder of a run that has none."""
-        return f"report: {self.told_in}" if self.report is not None else f"run folder: {near(self.folder)}"
+        return f"report: {self.main_report}" if self.report is not None else f"run folder: {near(self.folder)}"
 
     @property
     def has_trouble(self) -> bool:
@@ -340,7 +340,9 @@ class Notes:
             ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
         )
         command = inert(self.reproduce or shlex.join(again), None)
-        return msgspec.structs.replace(all_inert(made), reproduce=command, trials=trials)  # trials are inert when they are told
+        return msgspec.structs.replace(
+            all_inert(made), reproduce=command, trials=trials
+        )  # trials were made inert with their reports
 
     def _conclude(self, *, partial: bool) -> None:
         """Write the reports, and the baseline if that is asked for. SetupError when one cannot be written."""
@@ -348,7 +350,7 @@ class Notes:
         self.known = in_words(self.baseline, self.report) if self.settings.baseline else []
         self.known += update_baseline(self.settings, self.baseline, self.report)
         write(self.folder, self.report)
-        of = told(self.folder, self.report, baseline=self.baseline, source=self.settings.controller_source)
+        of = reported_run(self.folder, self.report, baseline=self.baseline, source=self.settings.controller_source)
         self.lines += [f"report: {path}" for path in write_formats(self.folder, self.settings.report, of)]
         self.lines += add_step_summary(of)
         path = self.settings.conformance_report

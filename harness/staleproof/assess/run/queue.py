@@ -1,11 +1,11 @@
 """The queue of a run's plans: a family's test judges its plans, and the worker that has time runs them.
 
 pytest and xdist know tests, and a test is a whole family, because its plans are only known once the controller was observed. So
-each plan is claimed before it is run. A test runs those of its own that nobody has claimed, the longest first; a worker that would
+each plan is claimed before it is run. A test runs those of its own that are not claimed, the longest first; a worker that would
 have to wait for others, or has no test left, runs plans of other families. So a run ends within one trial of its last claim. A
 command has one worker, and its families stand for tests.
 
-A finding that is not in the baseline ends the search of a family with drawn plans for that primary: those that nobody has begun by
+A finding that is not in the baseline ends the search of a family with drawn plans for that primary: those that are not begun by
 then would most likely find it again. A known one ends nothing, else nothing new would ever be found behind it.
 
 With a budget the most valuable plan of all families comes first, in whichever test that happens, and a plan that would not be over

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from staleproof import __version__
 from staleproof.assess.learn import patience
-from staleproof.assess.run.doing import Doing, Phase, Tell, tell_nobody
+from staleproof.assess.run.doing import Doing, Phase, Tell, discard
 from staleproof.assess.store.run_folder import RunFolder, acquired_now, new_run_folder
 from staleproof.assess.trial.background import Background, Work
 from staleproof.assess.trial.result import Run
@@ -40,8 +40,8 @@ from staleproof.errors import OutOfTime, SetupError
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
-_WHOLE: frozenset[Phase] = frozenset({"learning the operator", "confirming", "shrinking"})
-"""What these are made of is not told one by one."""
+_UNDIVIDED: frozenset[Phase] = frozenset({"learning the operator", "confirming", "shrinking"})
+"""The parts of these are not shown one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class Worker:
     Attributes:
         options: as they are now; companions, for one, may become more.
         shared: the folder of the run, which all workers share.
-        run: what is told of this worker's part in the end.
+        run: what reports say of this worker's part in the end.
         watched_seconds: what fault-free runs have taken so far.
     """
 
@@ -111,7 +111,7 @@ class Worker:
         progress: Progress | None = None,
         *,
         folder: Path | None = None,
-        tell: Tell = tell_nobody,
+        tell: Tell = discard,
     ) -> None:
         self.options = options
         self.shared = RunFolder(folder or new_run_folder(options.root))
@@ -138,7 +138,7 @@ class Worker:
     def doing(self, phase: Phase, what: str = "") -> Iterator[None]:
         """Say that this is done for as long as the block lasts."""
         before = self._doing
-        if before.phase in _WHOLE:
+        if before.phase in _UNDIVIDED:
             yield
             return
         self._doing = Doing(phase, what)
@@ -196,7 +196,7 @@ class Worker:
         manifests = plan.manifests or mine.manifests
         before = with_payloads(plan.before, mine.before) or mine.before
         if lacking := without_payload(before):
-            self.note("placeholders", ", ".join(lacking))  # of these Secrets nobody has the payload
+            self.note("placeholders", ", ".join(lacking))  # the payload of these Secrets is not known
         return msgspec.structs.replace(
             plan,
             controller=mine.subject,
@@ -311,7 +311,7 @@ class Worker:
         return min(self.options.patience, self.shared.longest_wait(self.key("wait")))
 
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
-        """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next who asks tries
+        """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next caller tries
         again."""
         return self.done(self.task(kind, about, make))
 
@@ -330,8 +330,8 @@ class Worker:
                 self.shared.once(each.key, each.make, acquired_now)
 
     def key(self, kind: str, *about: object) -> str:
-        """Names work by all that it depends on. Secret values are among that, so nobody can tell from the key whether they guessed
-        them: it cannot be worked out without what only this run knows."""
+        """Names work by all that it depends on. Secret values are among that, so that a guess at them can be checked against
+        the key only with what this run alone knows."""
         mine = self.options
         operator = (mine.subject, mine.manifests, mine.companions, mine.kept_names, mine.metrics, mine.release_leases)
         depends = (__version__, *operator, mine.namespace, mine.own_hosts, mine.external)

@@ -1,4 +1,4 @@
-"""What a run tells: report.json, conformance.yaml, report.html, and observations.jsonl if plans were drawn."""
+"""What a run reports: report.json, conformance.yaml, report.html, and observations.jsonl if plans were drawn."""
 
 import datetime
 import functools
@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from staleproof.assess.store.pages import write_page
-from staleproof.assess.store.run_folder import HISTORY, write_whole
+from staleproof.assess.store.run_folder import HISTORY, write_atomically
 from staleproof.assess.trial.result import Result
 from staleproof.checks.ends.rest import cost
 from staleproof.checks.facts.fault_outcomes import FaultOutcome
@@ -42,7 +42,7 @@ from staleproof.shipped import shipped
 def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialReport:
     """A result as the report tells it."""
     healed = result.healed
-    told = TrialReport(
+    report = TrialReport(
         name=result.name,
         plan=fingerprint(result.plan),
         scenario=result.plan.scenario,
@@ -69,7 +69,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         external=external_series(result.history),
         verdicts=tuple(_requirement_verdict(verdict, result.history) for verdict in result.verdicts),
     )
-    return all_inert(told)
+    return all_inert(report)
 
 
 def _requirement_verdict(verdict: Verdict, history: History) -> RequirementVerdict:
@@ -113,16 +113,16 @@ def _fault_report(fault: FaultOutcome, meant: Occasion) -> FaultReport:
 def write(run_folder: Path, report: Report) -> None:
     """Write report.json, conformance.yaml, what became of drawn plans, and report.html."""
     write_json(run_folder, report)
-    write_whole(run_folder / "conformance.yaml", conformance.to_yaml(report).encode())
+    write_atomically(run_folder / "conformance.yaml", conformance.to_yaml(report).encode())
     drawn = observations(report, {family.scenario for family in DRAWN})
     if drawn:
-        write_whole(run_folder / "observations.jsonl", drawn)
+        write_atomically(run_folder / "observations.jsonl", drawn)
     write_page(run_folder, report)
 
 
 def write_json(run_folder: Path, report: Report) -> None:
     """Write report.json alone, with what was found in all. That takes milliseconds; conformance.yaml takes half a second."""
-    write_whole(run_folder / "report.json", encode(msgspec.structs.replace(report, findings=tuple(findings(report.trials)))))
+    write_atomically(run_folder / "report.json", encode(msgspec.structs.replace(report, findings=tuple(findings(report.trials)))))
 
 
 def now() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from filelock import FileLock, Timeout
 
-from staleproof.assess.store.run_folder import HISTORY, Acquire, RunFolder, acquired_now, read_history, write_whole
+from staleproof.assess.store.run_folder import HISTORY, Acquire, RunFolder, acquired_now, read_history, write_atomically
 from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history.history import Header, History
@@ -59,7 +59,7 @@ class Claims:
             if helps and begun.exists():
                 return None
             begun.touch()
-            return msgspec.json.encode(self._told(run()))
+            return msgspec.json.encode(self._as_done(run()))
 
         try:
             done = self._shared.once(key, made, acquire)
@@ -86,14 +86,14 @@ class Claims:
         """The result of which that is kept, with the controller that it was run against; of another plan, if that one was shrunk or
         another was run in its place.
         Its history is empty if it was not kept."""
-        told = msgspec.structs.asdict(done)
-        folder = self._run_folder / told.pop("folder")
-        told.pop("why")
+        fields = msgspec.structs.asdict(done)
+        folder = self._run_folder / fields.pop("folder")
+        fields.pop("why")
         path = folder / HISTORY
         history = read_history(path) if path.exists() else History(Header(plan=plan, namespace=""), ())
         ran = history.header.plan
         plan = ran if done.shrunk or done.again else msgspec.structs.replace(plan, controller=ran.controller)
-        return Result(**told, plan=plan, history=history, folder=folder)
+        return Result(**fields, plan=plan, history=history, folder=folder)
 
     def agreed(self, about: str, plans: Callable[[], list[Plan]]) -> list[Plan]:
         """The same plans for every worker: what they are for the first that asks, as they are written."""
@@ -103,7 +103,7 @@ class Claims:
 
     def stop(self) -> None:
         """Let no worker begin another plan."""
-        write_whole(self._stopped, b"")
+        write_atomically(self._stopped, b"")
 
     @property
     def is_stopped(self) -> bool:
@@ -111,10 +111,10 @@ class Claims:
         return self._stopped.exists()
 
     def forget(self) -> None:
-        """Once the run is over, nobody asks any more."""
+        """Once the run is over, no worker asks any more."""
         shutil.rmtree(self._shared.outcome(_CLAIMS).with_suffix(""), ignore_errors=True)
 
-    def _told(self, result: Result | str) -> Done:
+    def _as_done(self, result: Result | str) -> Done:
         if isinstance(result, str):
             return Done(why=result)
         return Done(

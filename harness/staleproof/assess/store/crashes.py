@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from staleproof import __version__
-from staleproof.assess.store.run_folder import PLAN, RunFolder, decoded, whole, write_whole
+from staleproof.assess.store.run_folder import PLAN, RunFolder, decoded, with_manifests, write_atomically
 from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Outcome
 from staleproof.core.history.history import is_history
@@ -70,7 +70,7 @@ def keep_crash(root: Path, result: Result, *, replayed: Collection[Path] = ()) -
         "environment": result.history.header.environment,
         "plan": json.loads(encode_plan(result.plan)),
     }
-    write_whole(folder / f"{name}.json", json.dumps(crash, indent=2).encode() + b"\n")
+    write_atomically(folder / f"{name}.json", json.dumps(crash, indent=2).encode() + b"\n")
     if _controller_of(earlier) == crash["controller"]:
         earlier.unlink(missing_ok=True)
     return name
@@ -148,10 +148,10 @@ def _read(path: Path, text: str) -> Found:
     except OSError as err:
         raise UsageError(f"cannot read the plan {text[:100]!r}: {err.strerror or err}") from err
     if is_history(data):
-        return Found(whole(decoded(path, data).header.plan, path), path)
+        return Found(with_manifests(decoded(path, data).header.plan, path), path)
     if path.parent.name == _CRASHES or _is_crash(data):
         return _read_crash(path, data)
-    return Found(whole(_decoded(path, data), path), path)
+    return Found(with_manifests(_decoded(path, data), path), path)
 
 
 def _files(text: str, root: Path) -> list[Path]:
@@ -205,8 +205,8 @@ def _decoded(path: Path, data: bytes, by: str = "an unnamed version of staleproo
     try:
         return decode_plan(data)
     except PlanShapeError as err:
-        told = _written(by, json.loads(data).get("apiVersion"))
-        raise UsageError(f"{path}: {err}. If that was not put in by hand: it {told}") from err
+        origin = _written(by, json.loads(data).get("apiVersion"))
+        raise UsageError(f"{path}: {err}. If that was not put in by hand: it {origin}") from err
     except PlanError as err:
         raise UsageError(f"{path}: {err}") from err
 

@@ -1,6 +1,6 @@
 """The baseline of a run: read when it begins, asked what is new, written at the end only if that is asked for."""
 
-from staleproof.assess.store.run_folder import write_whole
+from staleproof.assess.store.run_folder import write_atomically
 from staleproof.assess.trial.result import Result
 from staleproof.checks.catalog import worst
 from staleproof.checks.story.narrative import Story
@@ -55,5 +55,5 @@ def update_baseline(settings: Settings, before: Baseline, report: Report) -> lis
     """Write the baseline anew if that was asked for, and say so. SetupError when it cannot be written."""
     if settings.baseline is None or not settings.update_baseline:
         return []
-    write_whole(settings.baseline, encode(updated(before, report)))
+    write_atomically(settings.baseline, encode(updated(before, report)))
     return ["baseline: written anew"]

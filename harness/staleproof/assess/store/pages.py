@@ -13,8 +13,8 @@ from staleproof.assess.store.run_folder import (
     exported,
     find_history,
     read_history,
-    whole,
-    write_whole,
+    with_manifests,
+    write_atomically,
 )
 from staleproof.assess.trial.suspects import without_suspects
 from staleproof.checks.judge import judge
@@ -44,7 +44,7 @@ _LARGEST_ATTACHMENT = 500_000
 def write_page(run_folder: Path, report: Report) -> Path:
     """Write report.html into the folder of a run. SetupError when it cannot be written."""
     path = run_folder / PAGE
-    write_whole(path, render(run_page(run_folder, report)))
+    write_atomically(path, render(run_page(run_folder, report)))
     return path
 
 
@@ -53,14 +53,14 @@ def run_page(run_folder: Path, report: Report) -> Page:
     far as their histories were kept."""
     folders = {trial.name: run_folder / trial.folder for trial in report.trials}
     found = findings(report.trials)[: _MOST_OF_PARTIAL if report.partial else _MOST]
-    asked = [] if report.partial else questions(report)[:_MOST_QUESTIONS]
+    open_questions = [] if report.partial else questions(report)[:_MOST_QUESTIONS]
     timelines: Timelines = {}
     drawn: dict[Key, Drawn] = {}
-    every: list[FindingReport | Question] = [*found, *asked]
+    every: list[FindingReport | Question] = [*found, *open_questions]
     for each in every:
         name = each.trials[0]
-        told = each if isinstance(each, FindingReport) else None
-        drawn |= {key_of(each): made for made in _drawn(folders[name], name, told, timelines, attach=not report.partial)}
+        finding = each if isinstance(each, FindingReport) else None
+        drawn |= {key_of(each): made for made in _drawn(folders[name], name, finding, timelines, attach=not report.partial)}
     plans = {finding.trials[0]: plan for finding in found for plan in _plan(folders[finding.trials[0]])}
     writes = {} if report.partial else dict(_writes(run_folder, report.trials))
     return page_of_run(report, Kept(plans, drawn, timelines, writes))
@@ -85,9 +85,11 @@ def _drawn(folder: Path, name: str, finding: FindingReport | None, into: Timelin
         history = read_history(path)
     except UsageError:
         return  # the page says that it was not kept
-    told = stories(judge(history), history) if finding is not None else []
-    is_it = [story for story in told if finding and (story.cause == finding.cause or story.requirement == finding.requirements[0])]
-    yield draw(_unused(name, into), history, (is_it or told)[:1], _attachment(path) if attach else None, into)
+    all_stories = stories(judge(history), history) if finding is not None else []
+    is_it = [
+        story for story in all_stories if finding and (story.cause == finding.cause or story.requirement == finding.requirements[0])
+    ]
+    yield draw(_unused(name, into), history, (is_it or all_stories)[:1], _attachment(path) if attach else None, into)
 
 
 def _unused(name: str, names: Container[str]) -> str:
@@ -137,6 +139,6 @@ def _plan(folder: Path) -> Iterator[Plan]:
     """Of a trial, if it and its manifests are still there."""
     path = folder / PLAN
     try:
-        yield whole(decode_plan(path.read_bytes()), path)
+        yield with_manifests(decode_plan(path.read_bytes()), path)
     except (OSError, UsageError):
         return

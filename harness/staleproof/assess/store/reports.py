@@ -1,4 +1,4 @@
-"""The reports of a run folder: read again, and told in whatever formats are asked for."""
+"""The reports of a run folder: read again, and written in whatever formats are asked for."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 
-from staleproof.assess.store.run_folder import HISTORY, read_history, write_whole
+from staleproof.assess.store.run_folder import HISTORY, read_history, write_atomically
 from staleproof.core.history.history import History
 from staleproof.errors import UsageError
 from staleproof.report.baseline import Baseline
 from staleproof.report.formats import FORMATS
-from staleproof.report.formats.told import NOTHING, Told
+from staleproof.report.formats.reported_run import NOTHING, ReportedRun
 from staleproof.report.model import Report, TrialReport
 from staleproof.settings import ARTEFACTS
 
@@ -49,7 +49,7 @@ def read_report(folder: Path) -> Report:
         raise UsageError(f"{path}: {err}; it is not what a run of this version writes") from err
 
 
-def told(folder: Path, report: Report, *, baseline: Baseline = NOTHING, source: str = "") -> Told:
+def reported_run(folder: Path, report: Report, *, baseline: Baseline = NOTHING, source: str = "") -> ReportedRun:
     """What formats are made of, of the run in this folder."""
 
     def history(trial: TrialReport) -> History | None:
@@ -58,10 +58,10 @@ def told(folder: Path, report: Report, *, baseline: Baseline = NOTHING, source: 
         except UsageError:  # it was not kept, or the report was moved away from it
             return None
 
-    return Told(report=report, baseline=baseline, source=source, history=history)
+    return ReportedRun(report=report, baseline=baseline, source=source, history=history)
 
 
-def add_step_summary(of: Told, environ: Mapping[str, str] = os.environ) -> list[str]:
+def add_step_summary(of: ReportedRun, environ: Mapping[str, str] = os.environ) -> list[str]:
     """Add the summary to the one that a CI job shows, where the job says which file that is; why that failed, in words."""
     path = environ.get(STEP_SUMMARY)
     if not path:
@@ -76,9 +76,9 @@ def add_step_summary(of: Told, environ: Mapping[str, str] = os.environ) -> list[
     return []
 
 
-def write_formats(folder: Path, names: Iterable[str], of: Told) -> Iterator[Path]:
+def write_formats(folder: Path, names: Iterable[str], of: ReportedRun) -> Iterator[Path]:
     """Write the run in each of these formats into its folder, and yield the files. SetupError when one cannot be written."""
     for name in names:
         path = folder / FORMATS[name].file
-        write_whole(path, FORMATS[name].make(of))
+        write_atomically(path, FORMATS[name].make(of))
         yield path

@@ -3,7 +3,7 @@
     trials/NAME/                        plan.json, history.jsonl.gz, logs; of an xdist worker below a folder of its own
     shared/manifests/DIGEST.json.gz     a manifest of plans, or what a workload needs, once
     shared/references/DIGEST/           a fault-free run, with the same files as a trial
-    shared/once/KEY.json                what came of work that is done once for all workers; KEY.lock is held by who does it
+    shared/once/KEY.json                what came of work that is done once for all workers; KEY.lock is held by the worker at it
     shared/wanted/KEY.json              work that a worker will ask for, so that any other does it first
     shared/waits/KEY/NAME.txt           how long what is missing is waited for in each trial, by controller: what its runs showed
     shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
@@ -49,10 +49,10 @@ class RunFolder:
         for name, data in manifests.items():
             path = self._manifest(name)
             if not path.exists():
-                write_whole(path, compressed(data))
+                write_atomically(path, compressed(data))
         return kept
 
-    def whole(self, plan: Plan) -> Plan:
+    def with_manifests(self, plan: Plan) -> Plan:
         """The plan with its manifests and prerequisites. UsageError when one is missing or damaged."""
         return attached(plan, lambda name: _read(self._manifest(name), name))
 
@@ -76,7 +76,7 @@ class RunFolder:
 
     def once(self, key: str, make: Callable[[], bytes | None], acquire: Acquire = FileLock.acquire) -> bytes | None:
         """What came of the work with this key: the first to come does it, the others wait for it, and the next of them takes it
-        over when who was at it has died. None: it came to nothing that could be kept.
+        over when the worker at it has died. None: it came to nothing that could be kept.
 
         `acquire` waits for a lock, and raises when the run is over.
         """
@@ -91,7 +91,7 @@ class RunFolder:
                 return path.read_bytes()
             made = make()
             if made is not None:
-                write_whole(path, made)
+                write_atomically(path, made)
             return made
         finally:
             lock.release()
@@ -102,7 +102,7 @@ class RunFolder:
 
     def want(self, key: str, data: bytes) -> None:
         """Let other workers know that the work with this key will be asked for, and how to do it."""
-        write_whole(self._wanted(key), data)
+        write_atomically(self._wanted(key), data)
 
     def withdraw(self, key: str) -> None:
         """It is not wanted any more."""
@@ -118,7 +118,7 @@ class RunFolder:
 
     def keep_trouble(self, of: str, workload: str, trouble: str) -> None:
         """Keep why the fault-free runs of a workload cannot be used; empty: they can. `of`: the controller."""
-        write_whole(self._shared / "troubles" / of / f"{workload}.txt", trouble.encode())
+        write_atomically(self._shared / "troubles" / of / f"{workload}.txt", trouble.encode())
 
     def troubles(self, of: str) -> list[str]:
         """What was kept so far of this controller."""
@@ -127,7 +127,7 @@ class RunFolder:
     def keep_wait(self, of: str, name: str, seconds: float) -> None:
         """Keep how long what is missing is to be waited for in each trial, as the run of this name shows. `of`: the controller."""
         if seconds > self.longest_wait(of):
-            write_whole(self._shared / "waits" / of / f"{name}.txt", str(seconds).encode())
+            write_atomically(self._shared / "waits" / of / f"{name}.txt", str(seconds).encode())
 
     def longest_wait(self, of: str) -> float:
         """The longest that was kept so far of this controller; 0: none was."""
@@ -135,7 +135,9 @@ class RunFolder:
 
     def note_built(self, what: str, seconds: float, *, by: str) -> None:
         """Keep how long a worker had to wait until this was built, which is once on a machine."""
-        write_whole(self._shared / "built" / digest(what.encode())[:DIGEST_LENGTH] / f"{by or 'alone'}.txt", str(seconds).encode())
+        write_atomically(
+            self._shared / "built" / digest(what.encode())[:DIGEST_LENGTH] / f"{by or 'alone'}.txt", str(seconds).encode()
+        )
 
     def built_seconds(self) -> float:
         """How long the run had to wait for what was built: its workers wait for the same, beside one another."""
@@ -211,16 +213,16 @@ def read_history(path: Path) -> History:
     return replace(found, references=tuple(run.reference(name) for name in found.header.references))
 
 
-def whole(plan: Plan, path: Path) -> Plan:
+def with_manifests(plan: Plan, path: Path) -> Plan:
     """A plan that was read from this file, with its manifests and prerequisites. UsageError when one is missing or damaged."""
-    return _run_folder_of(path).whole(plan) if is_detached(plan) else plan
+    return _run_folder_of(path).with_manifests(plan) if is_detached(plan) else plan
 
 
 def exported(path: Path) -> bytes:
     """A stored history in one file with all that judging it and running its plan again need. UsageError when some of it is missing
     or damaged."""
     history = read_history(path)
-    header = structs.replace(history.header, plan=whole(history.header.plan, path))
+    header = structs.replace(history.header, plan=with_manifests(history.header.plan, path))
     return compressed(encode(replace(history, header=header)))
 
 
@@ -244,7 +246,7 @@ def _run_folder_of(path: Path) -> RunFolder:
     return RunFolder(folder)
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, even when this is interrupted or another process reads it. SetupError when it cannot be
     written."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")

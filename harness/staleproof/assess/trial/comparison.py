@@ -120,8 +120,8 @@ def _ablated(asks: Asks, plan: Plan, history: History, times: int) -> tuple[Hist
 def without_faults(asks: Asks, plan: Plan, history: History, wanted: int) -> tuple[History, ...]:
     """The references of a trial, and so many more fault-free runs that there are as many as wanted."""
     missing = wanted - sum(each.header.role != "slept" for each in history.harmless)  # which often end otherwise
-    asked = sum(each.header.role == "reference" and each.header.plan.fresh for each in history.references)
-    return _more(history, asks(fresh(plan), "reference", asked + missing)) if missing > 0 else history.references
+    fresh_count = sum(each.header.role == "reference" and each.header.plan.fresh for each in history.references)
+    return _more(history, asks(fresh(plan), "reference", fresh_count + missing)) if missing > 0 else history.references
 
 
 def as_long(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
@@ -139,11 +139,11 @@ def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
     """
     known = {each.digest for each in history.references if each.digest}
     trial = indexed(history, (*history.references, *(each for each in found if each.digest not in known)))
-    others = [each for each in trial.calm if each.role == "reference"]
+    references = [each for each in trial.calm if each.role == "reference"]
     usable = [each for each in trial.references[len(history.harmless) :] if _is_usable(each.history, history)]
     return (
         *history.references,
-        *(each.history for each in usable if each.role in ("final", "slept") or not stopped_half_way(each, others)),
+        *(each.history for each in usable if each.role in ("final", "slept") or not stopped_half_way(each, references)),
     )
 
 

@@ -37,7 +37,7 @@ class Waited(msgspec.Struct, frozen=True):
 
 def stuck(history: History, verdicts: Sequence[Verdict]) -> frozenset[str]:
     """The causes of what may heal by itself, if it is waited for, and would be held against the controller if not: of findings, or
-    of doubts whether it had the time. None where it does harm besides: then that is what it is told for."""
+    of doubts whether it had the time. None where it does harm besides: then that is what it is reported for."""
     trial = indexed(history, history.references)
     if trial.settled is None or trial.released is None:
         return frozenset()

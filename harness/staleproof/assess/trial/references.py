@@ -12,7 +12,7 @@ import msgspec
 
 from staleproof.assess.learn import patience
 from staleproof.assess.run.worker import Task, Worker
-from staleproof.assess.store.run_folder import write_whole
+from staleproof.assess.store.run_folder import write_atomically
 from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
 from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.trial import indexed
@@ -74,7 +74,7 @@ class References:
             self._found[workload] = found
         return self._found[workload]
 
-    def asked(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
+    def histories_for(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
         """What a plan without harm brings, run so often in this role; kept for the next trial of any worker that asks for it."""
         return tuple(map(self.take, self.runs_for(plan, role, times, lasts=lasts)))
 
@@ -127,12 +127,12 @@ class References:
         troubles = self.worker.shared.troubles(of)
         if len(troubles) < _HOPELESS or not all(troubles):
             return
-        told = "".join(f"\n  - {each}" for each in dict.fromkeys(troubles))
+        lines = "".join(f"\n  - {each}" for each in dict.fromkeys(troubles))
         raise Hopeless(
             f"nothing can be judged: {len(troubles)} workloads were run without any fault, each again in a new life of the "
-            f"controller, and none can be compared with:{told}\nA controller has to stay alive and come to rest when its sample is "
-            "applied, changed, deleted and made anew; its log is in the run folder. Is the sample complete (--staleproof-before or "
-            f"--before), and is there in this cluster what the controller waits for ({OPTION})?"
+            f"controller, and none can be compared with:{lines}\nA controller has to stay alive and come to rest when its sample "
+            "is applied, changed, deleted and made anew; its log is in the run folder. Is the sample complete (--staleproof-before "
+            f"or --before), and is there in this cluster what the controller waits for ({OPTION})?"
         )
 
     def _repeated(self, plan: Plan) -> tuple[History, ...]:
@@ -175,7 +175,7 @@ class References:
         for number in range(1, len(plan.steps) + 1):
             known = self.worker.shared.outcome(self._first_steps(plan, number, attempt))
             if not known.exists():
-                write_whole(known, found.digest.encode())
+                write_atomically(known, found.digest.encode())
 
     def _first_steps(self, plan: Plan, number: int, attempt: int) -> str:
         return f"{self._workload(msgspec.structs.replace(plan, steps=plan.steps[:number]), 'first steps')}-{attempt}"

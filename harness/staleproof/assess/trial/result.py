@@ -26,11 +26,11 @@ class Result:
     Attributes:
         reproduced: how often the findings came back, and how often the plan was run; (0, 0) without findings.
         references_seconds: what its references took; 0 when they had been run before, or by another worker.
-        shrunk: how small a drawn plan with a finding could be made, in words; empty: nobody tried.
+        shrunk: how small a drawn plan with a finding could be made, in words; empty: that was not tried.
         again: why the plan was run once more, and this is what came of it; empty: it was run once.
         interrupted: why the trial or what it is compared with could not be carried out, in words; empty: both were.
         is_unconfirmed: there was a finding, and no time to run it again.
-        healed_by: what healed the controller once a re-run was over, in words; empty: it ended as it should, or nobody tried.
+        healed_by: what healed the controller once a re-run was over, in words; empty: it ended as it should, or nothing was tried.
     """
 
     name: str
@@ -112,11 +112,11 @@ def unconfirmed(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """The verdicts of a trial whose findings could not be confirmed any more: they are inconclusive."""
     found = failures(verdicts)
 
-    def told(verdict: Verdict) -> Verdict:
+    def inconclusive(verdict: Verdict) -> Verdict:
         why = f"unconfirmed, because the time was over: {verdict.findings[0].because}"
         return Verdict(verdict.requirement, Outcome.INCONCLUSIVE, why=why)
 
-    return tuple(told(verdict) if verdict in found else verdict for verdict in verdicts)
+    return tuple(inconclusive(verdict) if verdict in found else verdict for verdict in verdicts)
 
 
 def chance(times: int, runs: int, without: int) -> float:
@@ -144,11 +144,11 @@ def confirmed(
         came_back = times.get(verdict.requirement, len(again))
         if came_back == len(again):
             return verdict
-        told = f"came back in {1 + came_back} of {runs} runs"
+        how_often = f"came back in {1 + came_back} of {runs} runs"
         odds = chance(came_back, len(again), without)
         if came_back and odds <= BELIEVED:
-            return replace(verdict, why=f"it {told}, and in none of {without} without the faults: chance {odds:.1%}")
-        why = f"a finding {told}: {verdict.findings[0].because}"
+            return replace(verdict, why=f"it {how_often}, and in none of {without} without the faults: chance {odds:.1%}")
+        why = f"a finding {how_often}: {verdict.findings[0].because}"
         return Verdict(verdict.requirement, Outcome.INCONCLUSIVE, why=why)
 
     return tuple(map(judged, first)), (1 + max(times.values(), default=-1), runs)

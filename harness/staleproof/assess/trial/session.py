@@ -21,9 +21,9 @@ from staleproof.assess.learn.lives import (
     set_aside,
     stopped,
 )
-from staleproof.assess.run.doing import Tell, tell_nobody
+from staleproof.assess.run.doing import Tell, discard
 from staleproof.assess.run.worker import SessionOptions, Worker
-from staleproof.assess.store.run_folder import HISTORY, write_whole
+from staleproof.assess.store.run_folder import HISTORY, write_atomically
 from staleproof.assess.trial.comparison import CONTROLS, RERUNS, as_long, differs, questions, waited_in_vain, without_faults
 from staleproof.assess.trial.long_wait import IN_HASTE, LONG, Waited, is_another, stuck, waited, waited_seconds
 from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted, once_more, undone_without_faults
@@ -78,7 +78,7 @@ class Session(Worker):
         progress: Progress | None = None,
         *,
         folder: Path | None = None,
-        tell: Tell = tell_nobody,
+        tell: Tell = discard,
     ) -> None:
         super().__init__(options, progress, folder=folder, tell=tell)
         self.references = References(self)
@@ -208,62 +208,62 @@ class Session(Worker):
         what is to be run alone."""
         if copies_in(plan):
             return _Judged(history, judge(history))
-        told = self._compared(plan, history, folder)
-        if not told.is_cut and not failures(told.verdicts) and waited_in_vain(told.history):
+        judged = self._compared(plan, history, folder)
+        if not judged.is_cut and not failures(judged.verdicts) and waited_in_vain(judged.history):
             set_aside(folder, IN_VAIN)
-            told = self._compared(plan, self._run(plan, told.history.harmless, folder), folder)
-        if not told.is_cut and (causes := self._stuck(told)):
+            judged = self._compared(plan, self._run(plan, judged.history.harmless, folder), folder)
+        if not judged.is_cut and (causes := self._stuck(judged)):
             try:
                 with self.doing("confirming", f"waiting for what may heal by itself: {plan.title}"):
-                    told = self._waited_for(causes, plan, told, folder)
+                    judged = self._waited_for(causes, plan, judged, folder)
             except OutOfTime:
-                told = replace(told, is_cut=bool(failures(told.verdicts)))
-        if not told.is_cut and failures(told.verdicts):
+                judged = replace(judged, is_cut=bool(failures(judged.verdicts)))
+        if not judged.is_cut and failures(judged.verdicts):
             try:
                 with self.doing("confirming", plan.title):
-                    return self._reproduced(plan, told, folder, reruns)
+                    return self._reproduced(plan, judged, folder, reruns)
             except OutOfTime:
-                told = replace(told, is_cut=True)
-        if told.is_cut and not failures(told.verdicts):
+                judged = replace(judged, is_cut=True)
+        if judged.is_cut and not failures(judged.verdicts):
             raise OutOfTime
-        return replace(told, verdicts=unconfirmed(told.verdicts)) if told.is_cut else told
+        return replace(judged, verdicts=unconfirmed(judged.verdicts)) if judged.is_cut else judged
 
-    def _stuck(self, told: "_Judged") -> frozenset[str]:
+    def _stuck(self, judged: "_Judged") -> frozenset[str]:
         """The causes for which the controller may be stuck, if it was not waited for as long as it is to be."""
-        is_due = waited_seconds(told.history) < self.options.patience
-        return stuck(told.history, told.verdicts) if is_due else frozenset()
+        is_due = waited_seconds(judged.history) < self.options.patience
+        return stuck(judged.history, judged.verdicts) if is_due else frozenset()
 
-    def _waited_for(self, causes: frozenset[str], plan: Plan, told: "_Judged", folder: Path) -> "_Judged":
+    def _waited_for(self, causes: frozenset[str], plan: Plan, judged: "_Judged", folder: Path) -> "_Judged":
         """The trial, once it is known whether what may heal by itself does, when it is waited for long: a trial that asks takes the
         place of this one, and what was in vain for these causes is asked once a run. What healed in another trial and not in
         this one, which had as long, is asked again."""
-        asked: list[_Judged] = []
+        longer: list[_Judged] = []
 
         def wait() -> bytes:
-            asked.append(self._long_wait(plan, told, folder))
-            history = asked[0].history
+            longer.append(self._long_wait(plan, judged, folder))
+            history = longer[0].history
             return msgspec.json.encode(Waited(waited_seconds(history), in_vain=bool(history.header.waited)))
 
         for number in itertools.count(1):
             answer = msgspec.json.decode(self.once("patience", (sorted(causes), number), wait), type=Waited)
-            if asked:
-                return replace(asked[0], hasty=told.history)
+            if longer:
+                return replace(longer[0], hasty=judged.history)
             if answer.in_vain:
                 break
-        known = replace(told, history=waited(told.history, answer.seconds))
+        known = replace(judged, history=waited(judged.history, answer.seconds))
         return self._judged_against(known.history.references, known, folder)
 
-    def _long_wait(self, plan: Plan, told: "_Judged", folder: Path) -> "_Judged":
+    def _long_wait(self, plan: Plan, judged: "_Judged", folder: Path) -> "_Judged":
         """The plan, run again and waited for with patience, in place of the trial: what heals is learnt for all other trials.
         OutOfTime, with the trial as it was, when there is no time for that."""
-        seconds, before = self.options.patience, indexed(told.history, told.history.references)
+        seconds, before = self.options.patience, indexed(judged.history, judged.history.references)
         self.need(usual_seconds(before) + seconds)
-        history = self._run(plan, told.history.harmless, folder / LONG, patience=seconds)
+        history = self._run(plan, judged.history.harmless, folder / LONG, patience=seconds)
         set_aside(folder, IN_HASTE)
         put_back(folder, LONG)
-        found = self._compared(plan, self._against(told.history.references, history, folder), folder)
+        found = self._compared(plan, self._against(judged.history.references, history, folder), folder)
         if stuck(found.history, found.verdicts) and is_another(before, indexed(found.history, found.history.references)):
-            references = as_long(self.references.asked, plan, found.history)
+            references = as_long(self.references.histories_for, plan, found.history)
             found = self._judged_against(references, found, folder)
         if stuck(found.history, found.verdicts):
             known = replace(found, history=waited(found.history, waited_seconds(found.history)))
@@ -274,44 +274,44 @@ class Session(Worker):
 
     def _compared(self, plan: Plan, history: History, folder: Path) -> "_Judged":
         """The trial, judged, with as many more references as explain what it differs in, if any do, and there is time for."""
-        told = _Judged(history, judge(history))
-        if not differs(told.history, told.verdicts):
-            return told
-        wanted = self.wanted.comparisons(plan, history) if failures(told.verdicts) else contextlib.nullcontext()
+        judged = _Judged(history, judge(history))
+        if not differs(judged.history, judged.verdicts):
+            return judged
+        wanted = self.wanted.comparisons(plan, history) if failures(judged.verdicts) else contextlib.nullcontext()
         with self.doing("confirming", plan.title), wanted:
-            return self._explained(plan, told, folder)
+            return self._explained(plan, judged, folder)
 
-    def _explained(self, plan: Plan, told: "_Judged", folder: Path) -> "_Judged":
+    def _explained(self, plan: Plan, judged: "_Judged", folder: Path) -> "_Judged":
         """The trial beside the answers to one question after the other, as long as it differs."""
-        for question in questions(self.references.asked, plan):
-            if not differs(told.history, told.verdicts):
+        for question in questions(self.references.histories_for, plan):
+            if not differs(judged.history, judged.verdicts):
                 break
             try:
-                self.need(usual_seconds(indexed(told.history)))
-                references = question(told.history)
+                self.need(usual_seconds(indexed(judged.history)))
+                references = question(judged.history)
             except OutOfTime:
-                return replace(told, is_cut=True)
-            if references != told.history.references or self.references.unstable() != told.history.header.unstable:
-                told = self._judged_against(references, told, folder)
-        return told
+                return replace(judged, is_cut=True)
+            if references != judged.history.references or self.references.unstable() != judged.history.header.unstable:
+                judged = self._judged_against(references, judged, folder)
+        return judged
 
-    def _reproduced(self, plan: Plan, told: "_Judged", folder: Path, times: int) -> "_Judged":
+    def _reproduced(self, plan: Plan, judged: "_Judged", folder: Path, times: int) -> "_Judged":
         """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same. The trial whose
         place it took counts as one of them."""
-        history, healed = told.history, list[str]()
-        runs = [(folder / IN_HASTE, told.hasty)] if told.hasty is not None and times > 1 else []
+        history, healed = judged.history, list[str]()
+        runs = [(folder / IN_HASTE, judged.hasty)] if judged.hasty is not None and times > 1 else []
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             for number in range(len(runs) + 1, times + 1):
                 self.need(usual_seconds(indexed(history)))
-                where, asked = folder / f"rerun-{number}", None if healed else healed.append
-                runs.append((where, self._run(plan, history.harmless, where, anew=True, healed_by=asked)))
+                where, healed_by = folder / f"rerun-{number}", None if healed else healed.append
+                runs.append((where, self._run(plan, history.harmless, where, anew=True, healed_by=healed_by)))
             known = [(where, waited(each, history.header.waited)) for where, each in runs]
             return [judge(self._against(history.references, each, where)) for where, each in known]
 
         verdicts, again = judge(history), rerun(times)
         if is_undecided(verdicts, again):
-            history = self._against(without_faults(self.references.asked, plan, history, CONTROLS), history, folder)
+            history = self._against(without_faults(self.references.histories_for, plan, history, CONTROLS), history, folder)
             verdicts, again = judge(history), rerun(max(RERUNS, times))
         return _Judged(history, *confirmed(verdicts, again, without=len(history.harmless)), healed_by="".join(healed))
 
@@ -319,13 +319,13 @@ class Session(Worker):
         """The trial with other references, and with what the run has shown so far to be unstable; also where it is kept."""
         header = msgspec.structs.replace(history.header, unstable=self.references.unstable())
         made, data = sealed(replace(history, header=header, references=tuple(references)))
-        write_whole(folder / HISTORY, data)
+        write_atomically(folder / HISTORY, data)
         return made
 
-    def _judged_against(self, references: Sequence[History], told: "_Judged", folder: Path) -> "_Judged":
+    def _judged_against(self, references: Sequence[History], judged: "_Judged", folder: Path) -> "_Judged":
         """The trial with other references, judged."""
-        compared = self._against(references, told.history, folder)
-        return replace(told, history=compared, verdicts=judge(compared))
+        compared = self._against(references, judged.history, folder)
+        return replace(judged, history=compared, verdicts=judge(compared))
 
     def _begin_soundly(self) -> str:
         """Leave a life that was found dead or doing nothing any more. How it died since the trial before, in words, if it did."""

@@ -55,7 +55,7 @@ def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTH
 
     made = shrunk(found.plan, fails, _shown_in(found, slugs))
     if fingerprint(made.plan) == fingerprint(found.plan):
-        return _told(found, str(made))
+        return _with_size(found, str(made))
     try:
         smallest = session.trial(made.plan, reruns=_RERUNS)
     except (UsageError, SetupError):
@@ -64,7 +64,7 @@ def shrink(session: Tries, found: Result, ends: float, baseline: Baseline = NOTH
         how = "could not be confirmed in time" if smallest.is_unconfirmed else "did not fail again"
         return replace(found, shrunk=f"{made} {how} ({smallest.name}), so this is as it was found")
     took = time.monotonic() - began
-    return _told(smallest, f"{made}", f"; found in {found.name}, {tried} smaller plans tried, {took:.0f} s in all")
+    return _with_size(smallest, f"{made}", f"; found in {found.name}, {tried} smaller plans tried, {took:.0f} s in all")
 
 
 def _hurried(plan: Plan) -> Plan:
@@ -81,12 +81,12 @@ def _shown_in(found: Result, slugs: frozenset[str]) -> int:
     return sum(step.began <= shown for step in indexed(found.history).steps)
 
 
-def _told(result: Result, size: str, how: str = "") -> Result:
+def _with_size(result: Result, size: str, how: str = "") -> Result:
     times, runs = result.reproduced
     return replace(result, shrunk=f"{size}, reproduced {times}/{runs}{how}")
 
 
 def _new_in(result: Result, baseline: Baseline) -> frozenset[str]:
     """The requirements that it violates for causes that are not known."""
-    told = {slug for story in new_stories(result, baseline) for slug in (story.requirement, *story.also)}
-    return frozenset(told & {verdict.requirement for verdict in result.failures})
+    new = {slug for story in new_stories(result, baseline) for slug in (story.requirement, *story.also)}
+    return frozenset(new & {verdict.requirement for verdict in result.failures})

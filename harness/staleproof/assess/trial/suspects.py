@@ -36,9 +36,9 @@ def without_suspects(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 def in_words(sweep: Result) -> str:
     """The first of what it is suspected of, and how much more there is; empty for nothing."""
-    told = [f"{each.requirement}: {each.findings[0].because}" for each in sweep.failures if not _is_pace(each)]
-    more = f", and {len(told) - 1} more" if len(told) > 1 else ""
-    return f"{told[0]}{more}" if told else ""
+    reasons = [f"{each.requirement}: {each.findings[0].because}" for each in sweep.failures if not _is_pace(each)]
+    more = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+    return f"{reasons[0]}{more}" if reasons else ""
 
 
 def _of_all(verdict: Verdict) -> Verdict:

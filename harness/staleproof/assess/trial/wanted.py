@@ -51,11 +51,11 @@ class WantedRuns:
         """Let other workers make what the trial of this plan may have to be compared with, for as long as this lasts."""
         with self._announcing() as announce:
 
-            def asked(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
+            def announce_runs(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
                 announce(plan, role, self._references.runs_for(plan, role, times, lasts=lasts), lasts)
                 return ()
 
-            for question in questions(asked, trial):
+            for question in questions(announce_runs, trial):
                 question(history)
             yield
 
@@ -101,7 +101,7 @@ class WantedRuns:
 
     def _is_made(self, key: str, wanted: WantedRun) -> bool:
         """Whether this worker has made it; False when it would be another run here, as with a Secret that no file has."""
-        plan = self._worker.completed(self._worker.shared.whole(decode_plan(wanted.plan)))
+        plan = self._worker.completed(self._worker.shared.with_manifests(decode_plan(wanted.plan)))
         if wanted.role is None:
             runs = self._references.runs_of(plan)
         else:

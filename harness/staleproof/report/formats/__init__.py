@@ -1,4 +1,4 @@
-"""The formats in which a run can be told, one row each: what asks for them, which file they are, and what makes it.
+"""The formats in which a run can be reported, one row each: what asks for them, which file they are, and what makes it.
 
 Cheap to import: a module is loaded when its format is asked for.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from staleproof.report.formats.told import Told
+    from staleproof.report.formats.reported_run import ReportedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,11 @@ class Format:
     about: str
     maker: str
 
-    def make(self, told: "Told") -> bytes:
+    def make(self, run: "ReportedRun") -> bytes:
         """The file of this run, whose texts are made inert before, whichever version has written them."""
         module, _, name = self.maker.partition(":")
-        made: Callable[[Told], bytes] = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-        return made(told.inert)
+        made: Callable[[ReportedRun], bytes] = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+        return made(run.inert)
 
 
 FORMATS = {

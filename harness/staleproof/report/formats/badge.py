@@ -8,7 +8,7 @@ import msgspec
 
 from staleproof.checks.catalog import REQUIREMENTS, is_scored
 from staleproof.checks.verdict import Outcome
-from staleproof.report.formats.told import Told
+from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.model import overall, scored
 
 LABEL = "staleproof"
@@ -35,15 +35,15 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Endpoint)}
 
 
-def badge(told: Told) -> Endpoint:
+def badge(run: ReportedRun) -> Endpoint:
     """What it says. A baseline changes nothing: what is violated is violated."""
-    joined = overall(scored(told.report))
+    joined = overall(scored(run.report))
     failed = sum(outcome is Outcome.FAIL and is_scored(slug) for slug, outcome in joined.items())
     count = Counter(joined[each.slug] for each in REQUIREMENTS if each.level == "core")
     core = sum(count.values())
     if failed:
         return Endpoint(message=f"{failed} violated", color="red", is_error=True)
-    if told.report.partial:
+    if run.report.partial:
         return Endpoint(message="interrupted", color="lightgrey")
     if not count[Outcome.PASS] and not count[Outcome.INCONCLUSIVE]:
         return Endpoint(message="nothing tried", color="lightgrey")
@@ -52,14 +52,14 @@ def badge(told: Told) -> Endpoint:
     return Endpoint(message=f"{count[Outcome.PASS]}/{core} core", color="brightgreen" if count[Outcome.PASS] == core else "yellow")
 
 
-def endpoint(told: Told) -> bytes:
+def endpoint(run: ReportedRun) -> bytes:
     """badge.json."""
-    return msgspec.json.encode(badge(told)) + b"\n"
+    return msgspec.json.encode(badge(run)) + b"\n"
 
 
-def picture(told: Told) -> bytes:
+def picture(run: ReportedRun) -> bytes:
     """badge.svg."""
-    said = badge(told)
+    said = badge(run)
     parts = [(said.label, "#3c3c3c"), (said.message, _COLOURS[said.color])]
     widths = [round(len(text) * _LETTER + 2 * _MARGIN) for text, _ in parts]
     title = f"{said.label}: {said.message}"

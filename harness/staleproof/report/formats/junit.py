@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from staleproof.checks.verdict import rank
-from staleproof.report.formats.told import Told
+from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.inert import in_one_line, inert
 from staleproof.report.model import LeftOut, RequirementVerdict, TrialReport
 
@@ -16,10 +16,10 @@ _PACKAGE = "staleproof"
 _SKIPPED = {"known": "known, and in the baseline", "not scored": "not scored", "inconclusive": "inconclusive"}
 
 
-def junit(told: Told) -> bytes:
+def junit(run: ReportedRun) -> bytes:
     """The file."""
-    report = told.report
-    suites = [_suite(trial, told) for trial in report.trials] + [_left_out(plan) for plan in report.left_out]
+    report = run.report
+    suites = [_suite(trial, run) for trial in report.trials] + [_left_out(plan) for plan in report.left_out]
     totals = {name: str(sum(int(suite.attrib[name]) for suite in suites)) for name in ("tests", "failures", "errors")}
     about = {"name": _PACKAGE, "time": _seconds(sum(trial.seconds for trial in report.trials))}
     root = ElementTree.Element("testsuites", about | totals)
@@ -28,9 +28,9 @@ def junit(told: Told) -> bytes:
     return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def _suite(trial: TrialReport, told: Told) -> ElementTree.Element:
+def _suite(trial: TrialReport, run: ReportedRun) -> ElementTree.Element:
     verdicts = [verdict for verdict in trial.verdicts if verdict.exercised]
-    count = Counter(told.standing(trial, verdict) for verdict in verdicts)
+    count = Counter(run.standing(trial, verdict) for verdict in verdicts)
     suite = ElementTree.Element(
         "testsuite",
         name=in_one_line(f"{trial.name} {trial.title or trial.scenario}"),
@@ -39,17 +39,17 @@ def _suite(trial: TrialReport, told: Told) -> ElementTree.Element:
         errors="0",
         skipped=str(sum(standing in _SKIPPED for standing in count.elements())),
         time=_seconds(trial.seconds),
-        timestamp=told.report.date,
+        timestamp=run.report.date,
         package=f"{_PACKAGE}.{trial.scenario}",
     )
     properties = ElementTree.SubElement(suite, "properties")
-    for name, value in _properties(trial, told):
+    for name, value in _properties(trial, run):
         ElementTree.SubElement(properties, "property", name=name, value=in_one_line(value))
-    suite.extend(_case(trial, verdict, told) for verdict in verdicts)
+    suite.extend(_case(trial, verdict, run) for verdict in verdicts)
     return suite
 
 
-def _properties(trial: TrialReport, told: Told) -> Iterator[tuple[str, str]]:
+def _properties(trial: TrialReport, run: ReportedRun) -> Iterator[tuple[str, str]]:
     """Those that have a value: the requirements that are violated, and how badly, are of what counts."""
     failed = sorted((each for each in trial.verdicts if each.result == "failed"), key=lambda each: rank(each.severity))
     again, runs = trial.reproduced
@@ -62,7 +62,7 @@ def _properties(trial: TrialReport, told: Told) -> Iterator[tuple[str, str]]:
             "scenario": trial.scenario,
             "plan": trial.plan,
             "plan.file": f"{trial.folder}/plan.json",
-            "seed": told.report.seed,
+            "seed": run.report.seed,
             "reproduced": f"{again}/{runs}" if runs else "",
             "reproduction": f"staleproof replay {trial.crash or trial.name}",
             "hostile": trial.hostile,
@@ -72,9 +72,9 @@ def _properties(trial: TrialReport, told: Told) -> Iterator[tuple[str, str]]:
     )
 
 
-def _case(trial: TrialReport, verdict: RequirementVerdict, told: Told) -> ElementTree.Element:
+def _case(trial: TrialReport, verdict: RequirementVerdict, run: ReportedRun) -> ElementTree.Element:
     case = ElementTree.Element("testcase", name=verdict.requirement, classname=f"{_PACKAGE}.{trial.scenario}.{trial.name}")
-    standing, headline = told.standing(trial, verdict), in_one_line(verdict.headline)
+    standing, headline = run.standing(trial, verdict), in_one_line(verdict.headline)
     if standing == "failed":
         failure = ElementTree.SubElement(case, "failure", type=verdict.requirement, message=headline)
         failure.text = inert(f"{verdict.story}\n\nagain: staleproof replay {trial.crash or trial.name}")

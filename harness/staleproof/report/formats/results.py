@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.report.formats.told import Standing, Told, again
+from staleproof.report.formats.reported_run import ReportedRun, Standing, again
 from staleproof.report.model import TrialReport, Word, overall
 
 Line = Literal["run", "requirement", "trial", "result", "finding", "leftOut"]
@@ -94,13 +94,13 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(AnyLine)}
 
 
-def results(told: Told) -> bytes:
+def results(run: ReportedRun) -> bytes:
     """The file."""
-    return b"".join(msgspec.json.encode(line) + b"\n" for line in _lines(told))
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in _lines(run))
 
 
-def _lines(told: Told) -> Iterator[AnyLine]:
-    report, joined = told.report, overall(told.report)
+def _lines(run: ReportedRun) -> Iterator[AnyLine]:
+    report, joined = run.report, overall(run.report)
     yield RunLine(
         run_id=report.run_id,
         date=report.date,
@@ -114,22 +114,22 @@ def _lines(told: Told) -> Iterator[AnyLine]:
         word: Any = joined[requirement.slug].word  # one of the four words
         yield RequirementLine(requirement=requirement.slug, level=requirement.level, result=word)
     for trial in report.trials:
-        yield from _of_trial(trial, told)
-    for finding in told.findings:
+        yield from _of_trial(trial, run)
+    for finding in run.findings:
         yield FindingLine(
             cause=finding.cause,
             severity=finding.severity,
             headline=finding.headline,
             requirements=finding.requirements,
             trials=finding.trials,
-            known=told.is_known(finding),
+            known=run.is_known(finding),
             again=again(finding),
         )
     for plan in report.left_out:
         yield LeftOutLine(scenario=plan.scenario, title=plan.title, aims=plan.aims, why=plan.why)
 
 
-def _of_trial(trial: TrialReport, told: Told) -> Iterator[AnyLine]:
+def _of_trial(trial: TrialReport, run: ReportedRun) -> Iterator[AnyLine]:
     yield TrialLine(
         trial=trial.name,
         scenario=trial.scenario,
@@ -147,7 +147,7 @@ def _of_trial(trial: TrialReport, told: Told) -> Iterator[AnyLine]:
             yield ResultLine(
                 trial=trial.name,
                 requirement=verdict.requirement,
-                result=told.standing(trial, verdict),
+                result=run.standing(trial, verdict),
                 why=verdict.why,
                 severity=verdict.severity,
                 cause=verdict.cause,

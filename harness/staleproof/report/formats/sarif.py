@@ -13,7 +13,7 @@ import msgspec
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.requirement import Requirement
-from staleproof.report.formats.told import Told, again
+from staleproof.report.formats.reported_run import ReportedRun, again
 from staleproof.report.inert import in_one_line, inert
 from staleproof.report.model import FindingReport, RequirementVerdict, TrialReport
 
@@ -23,14 +23,14 @@ _SOURCE, _RUN = "SRCROOT", "RUN"
 Json = dict[str, Any]
 
 
-def sarif(told: Told) -> bytes:
+def sarif(run: ReportedRun) -> bytes:
     """The file."""
-    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(told)]}
+    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(run)]}
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
-def _run(told: Told) -> Json:
-    report = told.report
+def _run(run: ReportedRun) -> Json:
+    report = run.report
     driver: Json = {"name": "staleproof", "rules": [_rule(each) for each in REQUIREMENTS]}
     if version := report.environment.get("staleproof"):
         driver["version"] = version
@@ -45,7 +45,7 @@ def _run(told: Told) -> Json:
             _RUN: {"description": {"text": "the run folder"}},
         },
         "properties": {"seed": report.seed, "environment": report.environment},
-        "results": [*(_result(each, told) for each in told.findings), *_notes(told)],
+        "results": [*(_result(each, run) for each in run.findings), *_notes(run)],
     }
     address = urlsplit(report.implementation.url)
     if address.scheme in ("http", "https") and address.netloc:
@@ -68,11 +68,11 @@ def _rule(requirement: Requirement) -> Json:
     }
 
 
-def _result(finding: FindingReport, told: Told) -> Json:
-    trial = told.first_trial(finding)
+def _result(finding: FindingReport, run: ReportedRun) -> Json:
+    trial = run.first_trial(finding)
     again_, runs = trial.reproduced
     made = {
-        **_about(finding.requirements[0], finding.headline, told.story(finding), trial, told),
+        **_about(finding.requirements[0], finding.headline, run.story(finding), trial, run),
         "level": "warning" if finding.severity in _WARNINGS else "error",
         "partialFingerprints": {"staleproofCause/v1": _digest(finding.cause or finding.requirements[0])},
         "properties": {
@@ -81,36 +81,36 @@ def _result(finding: FindingReport, told: Told) -> Json:
             "requirements": finding.requirements,
             "trials": finding.trials,
             "plan": trial.plan,
-            "seed": told.report.seed,
+            "seed": run.report.seed,
             "reproduced": f"{again_}/{runs}",
             "reproduction": again(finding),
         },
     }
-    if told.is_known(finding):
-        note = next((each.note for each in told.baseline.findings if each.key == (finding.cause or finding.requirements[0])), "")
+    if run.is_known(finding):
+        note = next((each.note for each in run.baseline.findings if each.key == (finding.cause or finding.requirements[0])), "")
         made["suppressions"] = [{"kind": "external", "justification": inert(note) or "it is in the baseline"}]
     return made
 
 
-def _notes(told: Told) -> Iterator[Json]:
-    """What is told and not scored."""
-    for trial, verdict in told.unscored():
+def _notes(run: ReportedRun) -> Iterator[Json]:
+    """What failed and is not scored."""
+    for trial, verdict in run.unscored():
         yield {
-            **_note(trial, verdict, told),
+            **_note(trial, verdict, run),
             "level": "note",
             "properties": {"scored": False, "hostile": trial.hostile, "plan": trial.plan},
         }
 
 
-def _note(trial: TrialReport, verdict: RequirementVerdict, told: Told) -> Json:
-    return _about(verdict.requirement, verdict.headline, verdict.story, trial, told)
+def _note(trial: TrialReport, verdict: RequirementVerdict, run: ReportedRun) -> Json:
+    return _about(verdict.requirement, verdict.headline, verdict.story, trial, run)
 
 
-def _about(slug: str, headline: str, story: str, trial: TrialReport, told: Told) -> Json:
+def _about(slug: str, headline: str, story: str, trial: TrialReport, run: ReportedRun) -> Json:
     """What every result has. Only the rules of this version have a place in the list of rules."""
     place = {"ruleIndex": list(BY_SLUG).index(slug)} if slug in BY_SLUG else {}
     text = "\n\n".join(filter(None, (in_one_line(headline) or "a requirement is violated", inert(story))))
-    return {"ruleId": slug, **place, "message": {"text": text}, "locations": [{"physicalLocation": _location(trial, told.source)}]}
+    return {"ruleId": slug, **place, "message": {"text": text}, "locations": [{"physicalLocation": _location(trial, run.source)}]}
 
 
 def _location(trial: TrialReport, source: str) -> Json:

@@ -11,7 +11,7 @@ from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
 from staleproof.checks.verdict import Outcome
 from staleproof.core.wording import plural, some
 from staleproof.report.coverage import missed
-from staleproof.report.formats.told import Told, again
+from staleproof.report.formats.reported_run import ReportedRun, again
 from staleproof.report.markdown import block, code
 from staleproof.report.model import FindingReport, overall, reason, tried
 from staleproof.report.terminal import sentence
@@ -28,14 +28,14 @@ _UNSCORED = ("🔶", "failed and not scored")
 _IN_A_CELL, _MOST_NAMES, _MOST_UNSCORED = 300, 5, 10
 
 
-def summary(told: Told) -> bytes:
+def summary(run: ReportedRun) -> bytes:
     """The file."""
-    parts = [*_head(told), *_requirements(told), *_untried(told), *_unscored(told), *_end(told)]
+    parts = [*_head(run), *_requirements(run), *_untried(run), *_unscored(run), *_end(run)]
     data = "".join(f"{part}\n" for part in parts).encode()
-    found, size = told.findings, len(data)
+    found, size = run.findings, len(data)
     stories: list[str] = []
     for number, finding in enumerate(found, 1):
-        story = f"{_story(finding, told)}\n"
+        story = f"{_story(finding, run)}\n"
         size += len(story.encode())
         if size > MOST_BYTES:
             left = plural(len(found) - number + 1, "finding")
@@ -45,17 +45,17 @@ def summary(told: Told) -> bytes:
     return data + "".join(stories).encode()
 
 
-def _head(told: Told) -> Iterator[str]:
+def _head(run: ReportedRun) -> Iterator[str]:
     yield "### staleproof"
     yield ""
-    yield f"**{code(sentence(told.report))}**"
+    yield f"**{code(sentence(run.report))}**"
     yield ""
-    if not told.findings:
+    if not run.findings:
         return
     yield "| | what it does | requirements | what was found | again |"
     yield "|---|---|---|---|---|"
-    for finding in told.findings:
-        mark = "known" if told.is_known(finding) else "**new**"
+    for finding in run.findings:
+        mark = "known" if run.is_known(finding) else "**new**"
         cells = (
             finding.severity or "failed",
             ", ".join(map(_code, finding.requirements)),
@@ -66,8 +66,8 @@ def _head(told: Told) -> Iterator[str]:
     yield ""
 
 
-def _requirements(told: Told) -> Iterator[str]:
-    report, joined = told.report, overall(told.report)
+def _requirements(run: ReportedRun) -> Iterator[str]:
+    report, joined = run.report, overall(run.report)
     marks = {slug: _mark(slug, outcome) for slug, outcome in joined.items()}
     counts = Counter(word for _, word in marks.values())
     said = ", ".join(f"{counts[word]} {word}" for _, word in (*_MARKS.values(), _UNSCORED) if counts[word])
@@ -89,13 +89,13 @@ def _mark(slug: str, outcome: Outcome) -> tuple[str, str]:
     return _UNSCORED if outcome is Outcome.FAIL and not is_scored(slug) else _MARKS[outcome]
 
 
-def _untried(told: Told) -> Iterator[str]:
-    report = told.report
+def _untried(run: ReportedRun) -> Iterator[str]:
+    report = run.report
     lines = [
         f"{_code(each.slug)} was not put to the test: {_code(each.why)}; {_code(each.option)} may do it" for each in missed(report)
     ]
     if report.partial:
-        lines.append("the run was interrupted, and only what was finished is told")
+        lines.append("the run was interrupted, and only what was finished is reported")
     if late := [plan for plan in report.left_out if not plan.why]:
         names = list(dict.fromkeys(plan.scenario for plan in late))
         lines.append(f"{plural(len(late), 'plan')} left out for want of time, of {_code(some(names, _MOST_NAMES))}")
@@ -107,8 +107,8 @@ def _untried(told: Told) -> Iterator[str]:
         yield ""
 
 
-def _unscored(told: Told) -> Iterator[str]:
-    found = list(told.unscored())
+def _unscored(run: ReportedRun) -> Iterator[str]:
+    found = list(run.unscored())
     if found:
         yield "Found, and not scored:"
         yield ""
@@ -120,8 +120,8 @@ def _unscored(told: Told) -> Iterator[str]:
         yield ""
 
 
-def _end(told: Told) -> Iterator[str]:
-    report = told.report
+def _end(run: ReportedRun) -> Iterator[str]:
+    report = run.report
     where = {name: report.environment.get(name, "") for name in ("kubernetes", "staleproof", "controller")}
     yield ", ".join(f"{name} {_code(value)}" for name, value in where.items() if value) or "where it ran is not known"
     yield ""
@@ -131,7 +131,7 @@ def _end(told: Told) -> Iterator[str]:
     yield ""
 
 
-def _story(finding: FindingReport, told: Told) -> str:
+def _story(finding: FindingReport, run: ReportedRun) -> str:
     """One finding, in a part that opens on demand."""
     slug = finding.requirements[0]
     known = BY_SLUG.get(slug)
@@ -139,7 +139,7 @@ def _story(finding: FindingReport, told: Told) -> str:
         f"<details><summary>{finding.severity or 'failed'}: {slug if known else 'a requirement of another version'}</summary>",
         "",
         *([known.must, ""] if known else []),
-        block(told.story(finding) or finding.headline),
+        block(run.story(finding) or finding.headline),
         "",
         *([f"Remedy: {known.remedy}", ""] if known else []),
         f"Again: {_code(again(finding))}",

@@ -33,7 +33,7 @@ from staleproof.core.history.entry import (
     Withheld,
 )
 from staleproof.core.history.history import History, in_order
-from staleproof.report.formats.told import Told
+from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.inert import in_one_line
 from staleproof.report.model import TrialReport
 
@@ -75,13 +75,13 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Trace)}
 
 
-def trace(told: Told) -> bytes:
+def trace(run: ReportedRun) -> bytes:
     """The file, of the trials with findings whose histories were kept."""
-    names = dict.fromkeys(finding.trials[0] for finding in told.findings)
-    trials = [trial for trial in told.report.trials if trial.name in names][:MOST]
-    histories = [(trial, history) for trial in trials if (history := told.history(trial)) is not None]
+    names = dict.fromkeys(finding.trials[0] for finding in run.findings)
+    trials = [trial for trial in run.report.trials if trial.name in names][:MOST]
+    histories = [(trial, history) for trial in trials if (history := run.history(trial)) is not None]
     lacking = len(names) - len(histories)
-    about = {"run": told.report.run_id, "findings without a trace": str(lacking)} if lacking else {"run": told.report.run_id}
+    about = {"run": run.report.run_id, "findings without a trace": str(lacking)} if lacking else {"run": run.report.run_id}
     return of_trials([(_title(trial), history) for trial, history in histories], about)
 
 
@@ -188,13 +188,13 @@ class _Tracks:
         return self._numbers.setdefault(name, len(self._numbers) + 1)
 
     def _slice(self, track: str, name: str, since: float, until: float, args: dict[str, Any]) -> Event:
-        return self._event(track, name, "X", since, dur=round((until - since) * _MICRO, 3), args=_told(args))
+        return self._event(track, name, "X", since, dur=round((until - since) * _MICRO, 3), args=_printable(args))
 
     def _instant(self, track: str, name: str, at: float, args: dict[str, Any] | None = None) -> Event:
-        return self._event(track, name, "i", at, s="t", args=_told(args or {}))
+        return self._event(track, name, "i", at, s="t", args=_printable(args or {}))
 
     def _begin(self, track: str, key: str, name: str, at: float, args: dict[str, Any] | None = None) -> Event:
-        made = self._event(track, name, "b", at, id=key, cat=track, args=_told(args or {}))
+        made = self._event(track, name, "b", at, id=key, cat=track, args=_printable(args or {}))
         self._open[key] = made
         return made
 
@@ -202,7 +202,7 @@ class _Tracks:
         """Nothing if it never began."""
         begun = self._open.pop(key, None)
         if begun is not None:
-            yield msgspec.structs.replace(begun, ph="e", ts=round(at * _MICRO, 3), args=_told(args or {}))
+            yield msgspec.structs.replace(begun, ph="e", ts=round(at * _MICRO, 3), args=_printable(args or {}))
 
     def _event(self, track: str, name: str, ph: Any, at: float, **more: Any) -> Event:  # noqa: ANN401  # fields of an event
         ts = round(at * _MICRO, 3)
@@ -221,5 +221,5 @@ def _held(entry: Withheld | Delivered) -> str:
     return f"frame {entry.stream} {entry.type} {entry.namespace}/{entry.name} {entry.revision}"
 
 
-def _told(args: dict[str, Any]) -> dict[str, Any]:
+def _printable(args: dict[str, Any]) -> dict[str, Any]:
     return {name: in_one_line(value, _TEXT) if isinstance(value, str) else value for name, value in args.items()}

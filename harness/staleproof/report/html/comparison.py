@@ -18,14 +18,14 @@ def comparison(trial: Trial) -> Comparison | None:
     where there is no run of the whole workload to compare with."""
     if not trial.alike:
         return None
-    mine, others = _done(trial), [_done(each) for each in trial.alike]
+    mine, theirs = _done(trial), [_done(each) for each in trial.alike]
     numbers = range(max(1, len(trial.workload)))
-    kinds = sorted({kind for done in (mine, *others) for kind, _ in done}, key=lambda kind: (kind[1], kind[0], kind[2]))
+    kinds = sorted({kind for done in (mine, *theirs) for kind, _ in done}, key=lambda kind: (kind[1], kind[0], kind[2]))
     return Comparison(
-        runs=len(others),
+        runs=len(theirs),
         steps=tuple(f"{step.number} {_verb(trial, step.number)}" for step in trial.workload),
         deeds=tuple(
-            _deed(_words(kind), [mine[kind, n] for n in numbers], [[done[kind, n] for n in numbers] for done in others])
+            _deed(_words(kind), [mine[kind, n] for n in numbers], [[done[kind, n] for n in numbers] for done in theirs])
             for kind in kinds
         ),
         left=tuple(_left(trial)),
@@ -44,9 +44,9 @@ def _done(trial: Trial) -> _Done:
 
 def _left(trial: Trial) -> Iterator[Deed]:
     """Of each resource how many objects there were at the end."""
-    mine, others = _alive(trial), [_alive(each) for each in trial.references]
-    for resource in sorted(mine.keys() | {name for alive in others for name in alive}):
-        yield _deed(_short(resource), [mine[resource]], [[alive[resource]] for alive in others])
+    mine, theirs = _alive(trial), [_alive(each) for each in trial.references]
+    for resource in sorted(mine.keys() | {name for alive in theirs for name in alive}):
+        yield _deed(_short(resource), [mine[resource]], [[alive[resource]] for alive in theirs])
 
 
 def _alive(trial: Trial) -> Counter[str]:
@@ -54,8 +54,8 @@ def _alive(trial: Trial) -> Counter[str]:
     return Counter(entry.resource for entry in last.values() if entry.type != "DELETED")
 
 
-def _deed(what: str, did: Sequence[int], others: Sequence[Sequence[int]]) -> Deed:
-    every = list(zip(*others, strict=True))
+def _deed(what: str, did: Sequence[int], theirs: Sequence[Sequence[int]]) -> Deed:
+    every = list(zip(*theirs, strict=True))
     return Deed(what=what, did=tuple(did), least=tuple(map(min, every)), most=tuple(map(max, every)))
 
 

@@ -14,10 +14,10 @@ Timelines = dict[str, Timeline]
 """Those of a page, by their names in it."""
 
 
-def draw(name: str, history: History, told: Sequence[Story], attachment: Attachment | None, into: Timelines) -> Drawn:
+def draw(name: str, history: History, stories: Sequence[Story], attachment: Attachment | None, into: Timelines) -> Drawn:
     """The trial under this name, which is unique in the page, and what goes with it. Its timeline, and that of a run without faults
     of the same workload, unless it is there for another trial, are put among the timelines of the page."""
-    into[name] = timeline(history, told)
+    into[name] = timeline(history, stories)
     calm = next((each for each in history.references if each.header.role == "reference"), None)
     reference = f"reference {calm.digest or name}" if calm is not None else ""
     if calm is not None and reference not in into:

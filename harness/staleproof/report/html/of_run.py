@@ -26,10 +26,10 @@ _CONVERGED = ("converges-after-catch-up", "settles")
 Key = tuple[str, str]
 
 
-def key_of(asked: FindingReport | Question) -> Key:
-    """What is drawn for it: a trial, and what is told of it."""
-    what = asked.why if isinstance(asked, Question) else asked.cause or asked.requirements[0]
-    return asked.trials[0], what
+def key_of(item: FindingReport | Question) -> Key:
+    """What is drawn for it: a trial, and what is shown of it."""
+    what = item.why if isinstance(item, Question) else item.cause or item.requirements[0]
+    return item.trials[0], what
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,15 @@ def page_of_run(report: Report, kept: Kept) -> Page:
 
 
 def questions(report: Report) -> list[Question]:
-    """What stayed inconclusive, by the reason; those first that concern most requirements. Trials with a finding are told of
-    there."""
+    """What stayed inconclusive, by the reason; those first that concern most requirements. Trials with a finding are
+    described there."""
     found = grouped(
         (verdict.why, (verdict.requirement, trial.name))
         for trial in report.trials
         for verdict in trial.verdicts
         if verdict.result == "inconclusive" and is_scored(verdict.requirement) and not trial.hostile
     )
-    told = [
+    open_questions = [
         Question(
             why=why,
             requirements=tuple(dict.fromkeys(requirement for requirement, _ in pairs)),
@@ -83,7 +83,7 @@ def questions(report: Report) -> list[Question]:
         )
         for why, pairs in found.items()
     ]
-    return sorted(told, key=lambda each: (-len(each.requirements), -len(each.trials)))
+    return sorted(open_questions, key=lambda each: (-len(each.requirements), -len(each.trials)))
 
 
 def _aside(report: Report) -> Iterator[str]:
@@ -94,9 +94,9 @@ def _aside(report: Report) -> Iterator[str]:
         for verdict in trial.verdicts
         if verdict.result == "failed" and (trial.hostile or not is_scored(verdict.requirement))
     )
-    for (slug, hostile), told in found.items():
+    for (slug, hostile), failed in found.items():
         why = f"under what no API server does ({hostile})" if hostile else "provisional"
-        yield f"{slug}, {why}: {told[0][1]} ({plural(len(told), 'trial')}: {some([name for name, _ in told], _MOST_NAMES)})"
+        yield f"{slug}, {why}: {failed[0][1]} ({plural(len(failed), 'trial')}: {some([name for name, _ in failed], _MOST_NAMES)})"
 
 
 def _subject(report: Report) -> Iterator[tuple[str, str]]:

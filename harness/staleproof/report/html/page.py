@@ -43,8 +43,8 @@ def render(page: Page) -> bytes:
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "base-uri 'none'; form-action 'none'; img-src 'none'; connect-src 'none'"
     )
-    whole = msgspec.structs.replace(page, licences=_asset("licences.txt"))
-    return _TEMPLATE.format(policy=policy, style=style, script=script, data=packed(whole)).encode()
+    complete = msgspec.structs.replace(page, licences=_asset("licences.txt"))
+    return _TEMPLATE.format(policy=policy, style=style, script=script, data=packed(complete)).encode()
 
 
 def packed(page: Page) -> str:

@@ -13,7 +13,7 @@ from staleproof.core.plan.plan import API_VERSION, ApiVersion
 
 Means = Literal["frame", "list", "get", "answer"]
 Maker = Literal["controller", "user"]
-"""Whose write a revision is: the controller's under test, or anybody else's."""
+"""Whose write a revision is: the controller's under test, or any other user's."""
 EventKind = Literal[
     "stream opened", "stream ended", "watch refused", "frame dropped", "request waiting", "request resumed", "competing write",
     "killed", "paused", "continued", "exited", "started", "fault fired", "released", "settled", "probed", "harness failed",
@@ -26,7 +26,7 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
 class Revision(_Struct, frozen=True, kw_only=True):
     """A state that kube-apiserver committed. `request`: the number of the controller's request that made it; 0: another user did.
-    `managers` are those who changed it as `metadata.managedFields` says. `deletes`: it is gone, or about to go."""
+    `managers` changed it, as `metadata.managedFields` says. `deletes`: it is gone, or about to go."""
 
     entry: int
     at: float
@@ -39,7 +39,7 @@ class Revision(_Struct, frozen=True, kw_only=True):
 
 
 class Showing(_Struct, frozen=True, kw_only=True):
-    """What a life of the controller knew of an object from here on. `revision`: the newest that it had been shown or told of, or,
+    """What a life of the controller knew of an object from here on. `revision`: the newest that it was shown or learnt of, or,
     after a list of the past, the newest since then. `gone`: it was shown that the object is gone."""
 
     entry: int
@@ -63,7 +63,7 @@ class Stale(_Struct, frozen=True, kw_only=True):
 
 
 class Object(_Struct, frozen=True, kw_only=True):
-    """One incarnation of an object, told by its uid: above the line its revisions, below it what was shown."""
+    """One incarnation of an object, known by its uid: above the line its revisions, below it what was shown."""
 
     uid: str
     namespace: str
@@ -240,7 +240,7 @@ class Thing(_Struct, frozen=True, kw_only=True):
 
 
 class System(_Struct, frozen=True, kw_only=True):
-    """An external system: what it was asked for, what it told, what others did there, and what it held."""
+    """An external system: what it was asked for, its notifications, what others did there, and what it held."""
 
     name: str
     calls: tuple[Call, ...] = ()
@@ -297,7 +297,7 @@ class Leadership(_Struct, frozen=True, kw_only=True):
 
 
 class Witness(_Struct, frozen=True, kw_only=True):
-    """A line of a story, by its number from 1, and the entries that it tells of."""
+    """A line of a story, by its number from 1, and the entries that it is about."""
 
     line: int
     at: float

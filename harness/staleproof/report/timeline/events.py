@@ -27,22 +27,22 @@ from staleproof.report.timeline.clock import at
 from staleproof.report.timeline.document import Event, EventKind
 from staleproof.report.timeline.replicas import replica_of
 
-_Told = tuple[EventKind, str, str, int | None]
+_Fields = tuple[EventKind, str, str, int | None]
 """Kind, resource, what there is to say, the fault that did it."""
 
 
 def events(trial: Trial) -> Iterator[Event]:
     """In the order in which they happened."""
     for index, entry in enumerate(trial.entries):
-        told = _of_stream(trial, entry) or _of_fault(trial, entry) or _of_process(entry, index) or _of_trial(entry)
-        if told is not None:
-            kind, lane, says, fault = told
+        fields = _of_stream(trial, entry) or _of_fault(trial, entry) or _of_process(entry, index) or _of_trial(entry)
+        if fields is not None:
+            kind, lane, says, fault = fields
             yield Event(
                 entry=index, at=at(trial, index), kind=kind, lane=lane, says=says, fault=fault, replica=replica_of(trial, entry)
             )
 
 
-def _of_stream(trial: Trial, entry: Entry) -> _Told | None:
+def _of_stream(trial: Trial, entry: Entry) -> _Fields | None:
     match entry:
         case Opened(resource=resource, start=start, since=since):
             how = "before the trial" if since is not None else f"from resourceVersion {start}" if start else "from now on"
@@ -56,7 +56,7 @@ def _of_stream(trial: Trial, entry: Entry) -> _Told | None:
     return None
 
 
-def _of_fault(trial: Trial, entry: Entry) -> _Told | None:
+def _of_fault(trial: Trial, entry: Entry) -> _Fields | None:
     match entry:
         case Stalled(resource=resource, verb=verb, fault=fault):
             return "request waiting", resource, verb, fault
@@ -70,7 +70,7 @@ def _of_fault(trial: Trial, entry: Entry) -> _Told | None:
     return None
 
 
-def _of_process(entry: Entry, index: int) -> _Told | None:
+def _of_process(entry: Entry, index: int) -> _Fields | None:
     match entry:
         case Stopped(paused=paused, fault=fault):
             return "paused" if paused else "killed", "", "", fault
@@ -83,7 +83,7 @@ def _of_process(entry: Entry, index: int) -> _Told | None:
     return None
 
 
-def _of_trial(entry: Entry) -> _Told | None:
+def _of_trial(entry: Entry) -> _Fields | None:
     match entry:
         case Released():
             return "released", "", "every fault had ended", None

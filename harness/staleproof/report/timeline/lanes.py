@@ -58,7 +58,7 @@ def _object(trial: Trial, commits: Sequence[Commit], pending: Iterable[PendingEv
 
 
 def _rewound(trial: Trial, commits: Sequence[Commit], shown: Sequence[Showing], owed: Sequence[Stale]) -> Iterator[Stale]:
-    """What a showing of the past left out and nobody owed to that life: the newest committed by then, until it was shown."""
+    """What a showing of the past left out and that life was not owed: the newest committed by then, until it was shown."""
     ends = [*trial.starts, None]
     for place, showing in enumerate(shown):
         newest = max((each for each in commits if each.index < showing.entry), key=lambda each: each.entry.revision, default=None)
@@ -90,9 +90,9 @@ def _revision(trial: Trial, commit: Commit) -> Revision:
 def _shown(trial: Trial, number: int, life: Life, uid: str) -> Iterator[Showing]:
     """Whenever a life learnt something of an object: a revision, or that it is gone."""
     before = Known()
-    changes = dict(life.objects.since(0, uid))  # of several at one position the last
-    for index, known in changes.items():
-        if _told(known) != _told(before):
+    states = dict(life.objects.since(0, uid))  # of several at one position the last
+    for index, known in states.items():
+        if _shown_state(known) != _shown_state(before):
             yield Showing(
                 entry=index,
                 at=at(trial, index),
@@ -104,8 +104,8 @@ def _shown(trial: Trial, number: int, life: Life, uid: str) -> Iterator[Showing]
         before = known
 
 
-def _told(known: Known) -> tuple[object, ...]:
-    """What a new showing is for: that a frame shows what an answer had told of is one."""
+def _shown_state(known: Known) -> tuple[object, ...]:
+    """What a new showing is for: a frame that shows what was known from an answer is one."""
     return known.back, known.revision, known.shown, known.is_gone
 
 
@@ -141,13 +141,13 @@ def _keeping(trial: Trial, since: int, until: int | None) -> Kept:
 
 def _behind(shaded: Iterable[Stale]) -> Iterator[Behind]:
     """How many revisions were committed and not shown, wherever that changed."""
-    changes: dict[float, int] = {}
+    deltas: dict[float, int] = {}
     for stale in shaded:
-        changes[stale.since] = changes.get(stale.since, 0) + 1
+        deltas[stale.since] = deltas.get(stale.since, 0) + 1
         if stale.until is not None:
-            changes[stale.until] = changes.get(stale.until, 0) - 1
+            deltas[stale.until] = deltas.get(stale.until, 0) - 1
     before = 0
-    for when, total in zip(sorted(changes), accumulate(changes[when] for when in sorted(changes)), strict=True):
+    for when, total in zip(sorted(deltas), accumulate(deltas[when] for when in sorted(deltas)), strict=True):
         if total != before:
             yield Behind(at=when, revisions=total)
         before = total

@@ -1,6 +1,6 @@
 """External systems: each call with its answer, notifications, what others did there, when it was away, and what it held.
 
-What a system held is known from looks alone, so all that is told of a change is between which two looks it was.
+What a system held is known from looks alone, so all that is said of a change is between which two looks it was.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

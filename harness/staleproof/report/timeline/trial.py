@@ -45,12 +45,12 @@ def timeline(history: History, stories: Sequence[Story] = ()) -> Timeline:
 
 
 def _shown(history: History, stories: Sequence[Story]) -> str:
-    """Which of several programs it shows: the one that the worst finding is told of, or else the first to which anything was to
+    """Which of several programs it shows: the one that the worst finding is about, or else the first to which anything was to
     happen; empty if there is only one."""
     programs = programs_of(history)
-    told = [story.program for story in stories if story.program]
+    in_stories = [story.program for story in stories if story.program]
     planned = [fault.program or MAIN for fault in history.header.plan.faults if not fault.shared]
-    return next(each for each in (*told, *planned, *programs) if each in programs) if programs else ""
+    return next(each for each in (*in_stories, *planned, *programs) if each in programs) if programs else ""
 
 
 def _lives(trial: Trial) -> Iterator[LifeSpan]:
@@ -86,25 +86,25 @@ def _bands(trial: Trial) -> Iterator[Band]:
 def _requests(trial: Trial) -> Iterator[Request]:
     made, places = makers(trial), replicas(trial)
     for request in trial.requests:
-        asked, answer = request.asked, request.answer
+        entry, answer = request.asked, request.answer
         yield Request(
-            number=asked.request,
+            number=entry.request,
             entry=request.index,
             at=at(trial, request.index),
             answer=request.answer_index,
             answered=end(trial, request.answer_index),
-            verb=asked.verb,
-            lane=asked.resource,
-            namespace=asked.namespace,
-            name=asked.name or (answer.name if isinstance(answer, Answered) else ""),
-            subresource=asked.subresource,
+            verb=entry.verb,
+            lane=entry.resource,
+            namespace=entry.namespace,
+            name=entry.name or (answer.name if isinstance(answer, Answered) else ""),
+            subresource=entry.subresource,
             code=answer.code if isinstance(answer, Answered) else 0,
             reason=answer.reason if isinstance(answer, Answered) else "",
             rejected=_is_rejected(answer),
             lost=_is_lost(answer),
             past=_is_past(request),
-            changed=tuple(made.get(asked.request, ())),
-            replica=places[asked.client],
+            changed=tuple(made.get(entry.request, ())),
+            replica=places[entry.client],
         )
 
 

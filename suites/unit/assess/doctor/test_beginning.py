@@ -13,7 +13,7 @@ from staleproof.errors import SetupError, UsageError
 
 from ...checks.script import WIDGETS
 
-SEEN = Sightings(asked=4, watched={"pods", WIDGETS})
+SEEN = Sightings(requests=4, watched={"pods", WIDGETS})
 SILENT = Sightings()
 NO_WATCH = SetupError("the controller opened no watch within 30 s.\nLog ends:\n  | x")
 NO_RIGHT = UsageError("the controller does not start as ServiceAccount a/b")
@@ -41,7 +41,7 @@ def test_what_is_seen_of_a_life() -> None:
     )
     for entry in entries:
         found.see(entry)
-    assert (found.asked, found.watched, found.refused, found.news_at) == (4, {WIDGETS}, "403 Forbidden", 5.0)
+    assert (found.requests, found.watched, found.refused, found.news_at) == (4, {WIDGETS}, "403 Forbidden", 5.0)
     assert found.answers == {f"list {WIDGETS}: 403 Forbidden": 1}
     found.see(Refused(at=7.0, client="c", resource="pods", namespace="a", code=404))
     assert (found.refused, found.answers["watch pods in a: 404"]) == ("404 to its watch of pods", 1)
@@ -55,8 +55,8 @@ def test_what_is_seen_of_a_life() -> None:
         (began(SEEN), ("ok", 0), "asked the API server 4 times through the proxy, and was at rest after 1.0 s"),
         (began(SILENT, NO_WATCH), ("failed", 11), "it runs, and asked for nothing through the proxy in 1.0 s"),
         (began(SILENT, NO_WATCH, exit_code=3), ("failed", 11), "it exits by itself, with code 3"),
-        (began(Sightings(asked=1), NO_RIGHT, exit_code=1), ("failed", 4), "with code 1, having asked the API server once"),
-        (began(Sightings(asked=2), NO_WATCH), ("ok", 0), "it runs, and asked the API server 2 times"),
+        (began(Sightings(requests=1), NO_RIGHT, exit_code=1), ("failed", 4), "with code 1, having asked the API server once"),
+        (began(Sightings(requests=2), NO_WATCH), ("ok", 0), "it runs, and asked the API server 2 times"),
         (began(SILENT, SetupError("no such file"), is_started=False), ("failed", 11), "no such file"),
         (began(SEEN, DIED, exit_code=1, deaths=(1, 1, 1)), ("failed", 11), "with code 1, 1.0 s after its start, 3 times in a row"),
         (began(SEEN, deaths=(1,)), ("warning", 0), "it runs, but exited by itself before (once, with code 1)"),
@@ -65,16 +65,16 @@ def test_what_is_seen_of_a_life() -> None:
 def test_reachable(beginning: Beginning, expected: tuple[str, int], told: str) -> None:
     check = reachable(beginning)
     assert said(check) == expected
-    assert told in check.told
+    assert told in check.found
     assert bool(check.fix) is (check.outcome != "ok")
 
 
 def test_why_it_exits_is_reported_with_the_option_that_cures_it_and_its_line() -> None:
     log = ("INFO the variable WATCH_NAMESPACE is not set", *("INFO x" for _ in range(30)), PAIR, "INFO all informers stopped")
     check = reachable(began(SEEN, DIED, exit_code=1, deaths=(1, 1, 1), log=log))
-    assert "it finds no certificate for its webhooks" in check.told
+    assert "it finds no certificate for its webhooks" in check.found
     assert "{webhook_cert_dir}" in check.fix
-    assert "WATCH_NAMESPACE" not in check.told
+    assert "WATCH_NAMESPACE" not in check.found
     assert check.log == (PAIR,)
 
 
@@ -89,8 +89,8 @@ def test_an_image_is_told_what_a_pod_finds() -> None:
         (began(SEEN), [WIDGETS], ("ok", 0), f"pods, {WIDGETS}"),
         (began(SEEN), [], ("ok", 0), "pods"),
         (began(SEEN), ["gadgets"], ("warning", 0), "and not gadgets"),
-        (began(Sightings(asked=1, refused="404 NotFound"), NO_WATCH), [], ("failed", 11), "the last refusal was 404 NotFound"),
-        (began(Sightings(asked=1), NO_RIGHT), [], ("failed", 4), "it opened no watch within 1 s"),
+        (began(Sightings(requests=1, refused="404 NotFound"), NO_WATCH), [], ("failed", 11), "the last refusal was 404 NotFound"),
+        (began(Sightings(requests=1), NO_RIGHT), [], ("failed", 4), "it opened no watch within 1 s"),
         (began(SEEN, log=(KIND,)), [WIDGETS], ("warning", 0), "the API server does not know Issuer"),
         (began(SEEN, log=("INFO no matches for kind Issuer in version x",)), [WIDGETS], ("ok", 0), "pods"),
     ],
@@ -98,18 +98,18 @@ def test_an_image_is_told_what_a_pod_finds() -> None:
 def test_watches(beginning: Beginning, wanted: list[str], expected: tuple[str, int], told: str) -> None:
     check = watches(beginning, wanted)
     assert said(check) == expected
-    assert told in check.told
+    assert told in check.found
 
 
 def test_a_lease_in_a_namespace_that_is_missing_is_named() -> None:
     """Once is enough for one that does not work; of one that does, what it asked for again and was refused."""
     lease = "create leases.coordination.k8s.io in w-system: 404 NotFound"
-    check = watches(began(Sightings(asked=2, answers=Counter({lease: 1})), NO_WATCH), [])
+    check = watches(began(Sightings(requests=2, answers=Counter({lease: 1})), NO_WATCH), [])
     assert said(check) == ("failed", 11)
-    assert "its Lease is to be in the namespace w-system, which is not there" in check.told
+    assert "its Lease is to be in the namespace w-system, which is not there" in check.found
     assert "--leader-elect=false" in check.fix
     for times, outcome in ((1, "ok"), (2, "warning")):
-        seen = Sightings(asked=4, watched={WIDGETS}, answers=Counter({lease: times}))
+        seen = Sightings(requests=4, watched={WIDGETS}, answers=Counter({lease: times}))
         assert watches(began(seen), [WIDGETS]).outcome == outcome
 
 
@@ -127,15 +127,15 @@ def test_a_lease_in_a_namespace_that_is_missing_is_named() -> None:
 def test_restarts(seconds: float, code: int, again: Beginning, expected: tuple[str, int], told: str) -> None:
     check = restarts(seconds, code, again, SEEN.watched)
     assert said(check) == expected
-    assert told in check.told
+    assert told in check.found
 
 
 def test_stays_up() -> None:
-    assert stays_up([], 12.3).told == "it did not exit by itself in 12 s"
+    assert stays_up([], 12.3).found == "it did not exit by itself in 12 s"
     exits = [Exited(at=1.0, life=1, code=2), Exited(at=2.0, life=2, code=1, log=("INFO y", PAIR))]
     check = stays_up(exits, 12.3)
     assert said(check) == ("failed", 11)
-    assert "exited by itself 2 times in 12 s, at last with code 1; it finds no certificate" in check.told
+    assert "exited by itself 2 times in 12 s, at last with code 1; it finds no certificate" in check.found
     assert check.log == (PAIR,)
 
 
@@ -143,4 +143,4 @@ def test_stays_up() -> None:
 def test_ports(fixed: set[int] | None, outcome: str) -> None:
     check = ports(fixed)
     assert said(check) == (outcome, 0)
-    assert ("443, 8080: with -n 2" in check.told) is bool(fixed)
+    assert ("443, 8080: with -n 2" in check.found) is bool(fixed)

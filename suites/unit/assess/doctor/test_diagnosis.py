@@ -35,24 +35,24 @@ def test_reconciles() -> None:
     check = looked(trial().step(1, "apply").applied("w").creates("w-a").creates("w-b"))
     assert said(check) == ("ok", 0)
     assert check.name == "reconciles Widget/w"
-    assert check.told.startswith("create pods ×2; at rest after ")  # noqa: RUF001  # a sign on purpose
+    assert check.found.startswith("create pods ×2; at rest after ")  # noqa: RUF001  # a sign on purpose
 
 
 def test_what_does_nothing_is_reported_with_its_log_and_what_is_missing() -> None:
     check = looked(trial().step(1, "apply").applied("w"))
     assert said(check) == ("failed", 4)
-    assert "it did nothing within" in check.told
+    assert "it did nothing within" in check.found
     assert check.log == ("its last line",)
     lacks = {**WIDGET, "spec": {"secretRef": {"name": "key"}}}
     check = reconciles(Trial(trial().step(1, "apply").applied("w").ends()), lacks, (), WIDGETS, [])
-    assert "what the sample mentions is not there: Secret/key (spec.secretRef.name)" in check.told
+    assert "what the sample mentions is not there: Secret/key (spec.secretRef.name)" in check.found
 
 
 def test_what_a_controller_says_of_a_sample_is_a_warning() -> None:
     status = {"conditions": [{"type": "Ready", "status": "False", "reason": "NoKey"}]}
     check = looked(trial().step(1, "apply").applied("w").creates("w-a").applied("w", status=status))
     assert said(check) == ("warning", 0)
-    assert "it says: Ready is False, NoKey" in check.told
+    assert "it says: Ready is False, NoKey" in check.found
 
 
 def test_what_a_run_has_and_the_doctor_has_not_is_named() -> None:
@@ -80,7 +80,7 @@ NO_HOST = "pod w-a does not have a host assigned"
 def test_a_reconcile_that_ends_in_an_error_is_not_well(log: list[str], outcome: str, told: str) -> None:
     check = looked(trial().step(1, "apply").applied("w").creates("w-a"), *log)
     assert check.outcome == outcome
-    assert told in check.told
+    assert told in check.found
     assert check.log == ((log[-1],) if outcome == "warning" else ())
 
 
@@ -95,7 +95,7 @@ def test_one_that_dies_over_a_sample_is_reported_with_why() -> None:
         trial().step(1, "apply").applied("w").adds(Exited, life=1, code=2), "ERROR open /etc/w.yaml: no such file or directory"
     )
     assert said(check) == ("failed", 11)
-    assert "it exited with code 2 over it; it reads /etc/w.yaml" in check.told
+    assert "it exited with code 2 over it; it reads /etc/w.yaml" in check.found
 
 
 def test_a_real_history() -> None:
@@ -103,12 +103,12 @@ def test_a_real_history() -> None:
     sample = {**WIDGET, "metadata": {"name": "sample"}}
     check = reconciles(Trial(history), sample, (), "widgets.staleproof.dev", [])
     assert said(check) == ("ok", 0)
-    assert "create pods ×3" in check.told  # noqa: RUF001  # as above
+    assert "create pods ×3" in check.found  # noqa: RUF001  # as above
 
 
 def test_a_sample_that_is_refused() -> None:
     assert said(refused_sample("Widget/w", UsageError("no\nlog"))) == ("failed", 4)
-    assert refused_sample("Widget/w", UsageError("no\nlog")).told == "no"
+    assert refused_sample("Widget/w", UsageError("no\nlog")).found == "no"
     assert said(unserved_sample("Widget/w")) == ("failed", 11)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from staleproof.assess.learn.accepted_moves import Broken, broken_by, told, wants_more
+from staleproof.assess.learn.accepted_moves import Broken, broken_by, moves_in_words, wants_more
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move
@@ -23,23 +23,26 @@ def seen(*changes: Move, refused: tuple[str, ...] = ()) -> Observed:
 
 
 def test_nothing_is_told_of_nothing() -> None:
-    assert told(seen()) == ""
+    assert moves_in_words(seen()) == ""
 
 
 def test_what_is_passed_on_and_what_was_refused_is_reported() -> None:
-    assert told(seen(UP)) == "1 accepted; passed on: spec.size up (3 → 4)"
-    assert told(seen(refused=("spec.a set: no",))) == "0 accepted; passed on: none was seen to be; 1 dropped, as spec.a set: no"
+    assert moves_in_words(seen(UP)) == "1 accepted; passed on: spec.size up (3 → 4)"
+    assert (
+        moves_in_words(seen(refused=("spec.a set: no",)))
+        == "0 accepted; passed on: none was seen to be; 1 dropped, as spec.a set: no"
+    )
 
 
 def test_what_cannot_be_taken_back_is_reported() -> None:
     of = replace(seen(UP), for_good=("spec.size up (3 → 4): may only grow",))
-    assert told(of).endswith("; 1 cannot be taken back, as spec.size up (3 → 4): may only grow")
+    assert moves_in_words(of).endswith("; 1 cannot be taken back, as spec.size up (3 → 4): may only grow")
 
 
 def test_what_was_not_asked_about_is_reported() -> None:
     of = replace(seen(UP, refused=("spec.a set: no",)), unasked=("spec.b set (1)", "spec.c set (1)"))
     unasked = "2 not asked about, as spec.b set (1): name those that matter with `only` in --staleproof-mutations"
-    assert told(of).endswith(f"1 dropped, as spec.a set: no; {unasked}")
+    assert moves_in_words(of).endswith(f"1 dropped, as spec.a set: no; {unasked}")
 
 
 LATER = structs.replace(UP, live="later")

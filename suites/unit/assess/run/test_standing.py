@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.assess.run.doing import Doing, ToldBuilds
+from staleproof.assess.run.doing import BuildProgress, Doing
 from staleproof.assess.run.notes import Note
 from staleproof.assess.run.standing import Watched
 from staleproof.report.live import Step
@@ -82,7 +82,7 @@ def test_what_tells_most_comes_first() -> None:
 
 def test_a_build_says_what_it_is_and_how_far() -> None:
     told: list[Doing] = []
-    builds = ToldBuilds(told.append)
+    builds = BuildProgress(told.append)
     builds.begin("kube-apiserver: compiling packages", 2000)
     for done in range(2001):
         builds.advance(done)

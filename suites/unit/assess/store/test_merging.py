@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from staleproof.assess.store.artefacts import suite_digest, trial_report, write
 from staleproof.assess.store.evidence import Evidence, evidence
 from staleproof.assess.store.merging import merge
-from staleproof.assess.store.reports import read_report, told
+from staleproof.assess.store.reports import read_report, reported_run
 from staleproof.assess.store.run_folder import HISTORY, find_history, read_history
 from staleproof.core.plan.stored import digest, plain
 from staleproof.errors import UsageError
@@ -61,7 +61,7 @@ def test_the_merged_folder_is_that_of_a_run(folders: list[str], tmp_path: Path) 
         assert read_history(path).entries
     assert sorted(path.name for path in (folder / "shared" / "manifests").iterdir()) == sorted(f"{name}.json.gz" for name in NAMES)
     assert (tmp_path / "merged" / "crashes" / "0123456789-1a2b3c4d.json").is_file()
-    assert b"s1-001" in FORMATS["trace"].make(told(folder, report))
+    assert b"s1-001" in FORMATS["trace"].make(reported_run(folder, report))
 
 
 def test_its_conformance_report_adds_up_and_has_its_evidence(folders: list[str], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.store.run_folder import RunFolder, export_name, find_history, new_run_folder, write_whole
+from staleproof.assess.store.run_folder import RunFolder, export_name, find_history, new_run_folder, write_atomically
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Rest
@@ -33,7 +33,7 @@ def test_an_artefact_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> No
 def test_what_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SetupError, match=r"cannot write .*: File exists; is the disk full or the folder write-protected"):
-        write_whole(tmp_path / "file" / "report.json", b"")
+        write_atomically(tmp_path / "file" / "report.json", b"")
 
 
 def test_manifests_are_kept_once_for_all_plans(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_manifests_are_kept_once_for_all_plans(tmp_path: Path) -> None:
     assert other.keep_manifests(PLAN) == kept
     assert files(tmp_path) == [file]
     assert (tmp_path / file).stat().st_size < len(str(CRD)) / 10
-    assert other.whole(kept) == PLAN
+    assert other.with_manifests(kept) == PLAN
 
 
 # --- work that is done once ------------------------------------------------------------------------------------------------------

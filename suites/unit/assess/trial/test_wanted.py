@@ -9,7 +9,7 @@ from msgspec import structs
 
 from staleproof.assess.learn.patience import Goals
 from staleproof.assess.run.worker import SessionOptions, Worker
-from staleproof.assess.store.run_folder import HISTORY, PLAN, write_whole
+from staleproof.assess.store.run_folder import HISTORY, PLAN, write_atomically
 from staleproof.assess.trial.comparison import AGREEING, fresh
 from staleproof.assess.trial.references import REFERENCES, References
 from staleproof.assess.trial.wanted import WantedRuns
@@ -54,8 +54,8 @@ class Peer(Worker):
         script.plan = self.shared.keep_manifests(plan)
         history, data = sealed(pair(script))
         folder = self.shared.reference_under_way(self.named(len(self.made)))
-        write_whole(folder / HISTORY, data)
-        write_whole(folder / PLAN, encode(script.plan))
+        write_atomically(folder / HISTORY, data)
+        write_atomically(folder / PLAN, encode(script.plan))
         self.shared.keep_reference(folder, history)
         return history
 
@@ -77,7 +77,7 @@ def test_a_peer_makes_what_is_asked_for_first_and_it_is_made_once(tmp_path: Path
         while peer.wanted.make_one():
             pass
         assert [role for role, _ in peer.made] == ["paced", "final", *["reference"] * AGREEING]
-        found = References(asks).asked(fresh(plan), "reference", AGREEING)
+        found = References(asks).histories_for(fresh(plan), "reference", AGREEING)
     assert (len(found), asks.made) == (AGREEING, [])
 
 
@@ -105,7 +105,7 @@ def test_a_peer_gives_up_what_it_cannot_make_and_leaves_it_to_the_worker_that_as
     plan, history = trial(WORKLOAD)
     with asks.wanted.comparisons(plan, history):
         assert not peer.wanted.make_one()
-        assert References(asks).asked(fresh(plan), "reference")
+        assert References(asks).histories_for(fresh(plan), "reference")
 
 
 @pytest.mark.parametrize("known", [(SECRET,), ()], ids=["known", "unknown"])

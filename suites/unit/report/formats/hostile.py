@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from staleproof.report.formats.told import Told
+from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.inert import all_inert
 from staleproof.report.model import FaultReport, Implementation, LeftOut, Report
 
@@ -35,10 +35,10 @@ ACTIVE = frozenset(
 """What no file may have as it is: a terminal or an editor acts on it."""
 
 
-def told(text: str, *, raw: bool = False) -> Told:
+def told(text: str, *, raw: bool = False) -> ReportedRun:
     """A run with this text wherever others have a say. `raw`: not as a run keeps it, which has made it inert, but as it came."""
-    found = Told(report=report(text))
-    return found if raw else Told(report=all_inert(found.report))
+    found = ReportedRun(report=report(text))
+    return found if raw else ReportedRun(report=all_inert(found.report))
 
 
 def report(text: str) -> Report:

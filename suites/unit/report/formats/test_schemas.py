@@ -13,7 +13,7 @@ import xmlschema
 from staleproof.cli.schema import SCHEMAS
 from staleproof.report.baseline import Baseline, Known
 from staleproof.report.formats import FORMATS
-from staleproof.report.formats.told import Told
+from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.formats.trace import of_trials
 from staleproof.report.model import LeftOut, Report
 
@@ -36,20 +36,20 @@ def found(**more: Any) -> Report:  # noqa: ANN401  # fields of a report
 
 
 TOLD = {
-    "findings": Told(report=found()),
-    "known": Told(
+    "findings": ReportedRun(report=found()),
+    "known": ReportedRun(
         report=found(), baseline=Baseline(findings=(Known(cause="a stale list", requirements=(hostile.SLUG,), note="#7"),))
     ),
-    "a place": Told(report=found(), source="internal/controller/my widget.go:12"),
-    "nothing": Told(report=runs.report()),
-    "interrupted": Told(report=found(partial=True)),
+    "a place": ReportedRun(report=found(), source="internal/controller/my widget.go:12"),
+    "nothing": ReportedRun(report=runs.report()),
+    "interrupted": ReportedRun(report=found(partial=True)),
     **{name: hostile.told(text) for name, text in hostile.TEXTS.items()},
 }
 
 
 @pytest.fixture(params=list(TOLD.values()), ids=list(TOLD))
-def told(request: pytest.FixtureRequest) -> Told:
-    of: Told = request.param
+def told(request: pytest.FixtureRequest) -> ReportedRun:
+    of: ReportedRun = request.param
     return of
 
 
@@ -63,7 +63,7 @@ def oasis() -> jsonschema.Draft4Validator:
     return jsonschema.Draft4Validator(json.loads((PUBLISHED / "sarif-2.1.0-rtm.5.json").read_text()))
 
 
-def test_junit_is_what_jenkins_takes(told: Told, jenkins: xmlschema.XMLSchema) -> None:
+def test_junit_is_what_jenkins_takes(told: ReportedRun, jenkins: xmlschema.XMLSchema) -> None:
     jenkins.validate(ElementTree.fromstring(FORMATS["junit"].make(told)))
 
 
@@ -74,7 +74,7 @@ def test_the_schema_of_jenkins_refuses_what_is_none(jenkins: xmlschema.XMLSchema
         jenkins.validate(root)
 
 
-def test_sarif_is_what_the_standard_says(told: Told, oasis: jsonschema.Draft4Validator) -> None:
+def test_sarif_is_what_the_standard_says(told: ReportedRun, oasis: jsonschema.Draft4Validator) -> None:
     oasis.validate(json.loads(FORMATS["sarif"].make(told)))
 
 
@@ -96,12 +96,12 @@ def validated(document: object, which: str) -> None:
     validator(which).validate(document)
 
 
-def test_each_line_of_results_follows_its_schema(told: Told) -> None:
+def test_each_line_of_results_follows_its_schema(told: ReportedRun) -> None:
     for line in FORMATS["results"].make(told).split(b"\n")[:-1]:
         validated(json.loads(line), "results")
 
 
-def test_the_badge_follows_its_schema(told: Told) -> None:
+def test_the_badge_follows_its_schema(told: ReportedRun) -> None:
     validated(json.loads(FORMATS["badge-json"].make(told)), "badge")
 
 

@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from staleproof.assess.store.reports import add_step_summary, find_run, read_report, told, write_formats
+from staleproof.assess.store.reports import add_step_summary, find_run, read_report, reported_run, write_formats
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.core.history.entry import Asked, Committed, Delivered, Withheld
 from staleproof.errors import UsageError
 from staleproof.report.baseline import Baseline, Known
 from staleproof.report.formats import FORMATS, named
+from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.formats.summary import MOST_BYTES
-from staleproof.report.formats.told import Told
 from staleproof.report.formats.trace import of_trials
 from staleproof.report.model import LeftOut, Report, encode
 
@@ -38,19 +38,19 @@ def report(**more: Any) -> Report:  # noqa: ANN401  # fields of a report
     return runs.report(*trials, **{"seed": "7", "left_out": left_out} | more)
 
 
-def text(name: str, of: Told) -> str:
+def text(name: str, of: ReportedRun) -> str:
     return FORMATS[name].make(of).decode()
 
 
 # --- JUnit ---------------------------------------------------------------------------------------------------------------------
 
 
-def junit(of: Told) -> ElementTree.Element:
+def junit(of: ReportedRun) -> ElementTree.Element:
     return ElementTree.fromstring(FORMATS["junit"].make(of))
 
 
 def test_junit_counts_what_it_lists() -> None:
-    root = junit(Told(report=report()))
+    root = junit(ReportedRun(report=report()))
     suites = root.findall("testsuite")
     assert [(suite.get("tests"), suite.get("failures"), suite.get("skipped")) for suite in suites] == [
         ("2", "1", "0"), ("1", "0", "1"), ("1", "0", "1"), ("1", "0", "1"), ("1", "0", "1")
@@ -63,7 +63,7 @@ def test_junit_counts_what_it_lists() -> None:
 
 
 def test_junit_says_what_it_is_about_in_properties() -> None:
-    suite = junit(Told(report=report()))[0]
+    suite = junit(ReportedRun(report=report()))[0]
     said = {each.get("name"): each.get("value") for each in suite.findall("properties/property")}
     assert (
         said.items()
@@ -84,7 +84,7 @@ def test_junit_says_what_it_is_about_in_properties() -> None:
 
 
 def test_what_is_known_fails_no_suite() -> None:
-    root = junit(Told(report=report(), baseline=KNOWN))
+    root = junit(ReportedRun(report=report(), baseline=KNOWN))
     assert root.get("failures") == "0"
     assert "known, and in the baseline: two pods" in [each.get("message") for each in root.iter("skipped")]
 
@@ -93,7 +93,7 @@ def test_what_is_known_fails_no_suite() -> None:
 
 
 def test_the_summary_has_findings_requirements_and_what_was_not_tried() -> None:
-    said = text("summary", Told(report=report()))
+    said = text("summary", ReportedRun(report=report()))
     assert said.startswith("### staleproof\n\n**`failed: no-duplicate-create violated;")
     assert "| **new** | duplicated | `no-duplicate-create` | in 1 plan: `a stale list` | `staleproof replay 0123456789` |" in said
     untried = len(REQUIREMENTS) - 3
@@ -103,20 +103,20 @@ def test_the_summary_has_findings_requirements_and_what_was_not_tried() -> None:
     assert "- `no-blind-retry` in `003`: `again and again`" in said
     assert "```text\npytest\n```" in said
     assert "```text\nno-duplicate-create two pods\n  0.1 s  twice\n```" in said
-    assert "| known |" in text("summary", Told(report=report(), baseline=KNOWN))
+    assert "| known |" in text("summary", ReportedRun(report=report(), baseline=KNOWN))
 
 
 def test_a_summary_is_never_too_long_to_be_shown() -> None:
     story = f"{SLUG} {'x' * 15_000}"
     every = [runs.verdict(SLUG, runs.BAD, story=story, severity="stuck", cause=f"cause {number}") for number in range(100)]
-    said = text("summary", Told(report=runs.report(*(runs.trial(str(n), each) for n, each in enumerate(every)))))
+    said = text("summary", ReportedRun(report=runs.report(*(runs.trial(str(n), each) for n, each in enumerate(every)))))
     assert MOST_BYTES - 20_000 < len(said) < MOST_BYTES + 200
     assert said.count("<details>") == said.count("</details>")
     assert said.rstrip().endswith("findings are left out here, for their length; report.json has them._")
 
 
 def test_the_summary_is_added_to_that_of_a_job(tmp_path: Path) -> None:
-    path, of = tmp_path / "summary", Told(report=report())
+    path, of = tmp_path / "summary", ReportedRun(report=report())
     path.write_text("before\n")
     assert add_step_summary(of, {"GITHUB_STEP_SUMMARY": str(path)}) == []
     assert path.read_text() == f"before\n{text('summary', of)}"
@@ -128,13 +128,13 @@ def test_the_summary_is_added_to_that_of_a_job(tmp_path: Path) -> None:
 # --- SARIF ---------------------------------------------------------------------------------------------------------------------
 
 
-def sarif(of: Told) -> Any:  # noqa: ANN401  # a document
+def sarif(of: ReportedRun) -> Any:  # noqa: ANN401  # a document
     (run,) = json.loads(FORMATS["sarif"].make(of))["runs"]
     return run
 
 
 def test_sarif_has_a_result_for_each_finding_at_its_plan() -> None:
-    run = sarif(Told(report=report()))
+    run = sarif(ReportedRun(report=report()))
     first, *notes = run["results"]
     assert (first["ruleId"], first["level"], first["message"]["text"].splitlines()[0]) == (SLUG, "error", "two pods")
     assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == SLUG
@@ -147,19 +147,19 @@ def test_sarif_has_a_result_for_each_finding_at_its_plan() -> None:
 
 
 def test_sarif_has_a_place_in_the_controllers_repository_if_it_is_named() -> None:
-    (first, *_) = sarif(Told(report=report(), source="internal/my widget.go:12"))["results"]
+    (first, *_) = sarif(ReportedRun(report=report(), source="internal/my widget.go:12"))["results"]
     place = first["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "internal/my%20widget.go", "uriBaseId": "SRCROOT"}, "region": {"startLine": 12}}
 
 
 def test_a_finding_has_the_same_fingerprint_in_each_run() -> None:
-    other = Told(report=report(seed="8"), source="a.go")
-    first, again = (sarif(of)["results"][0]["partialFingerprints"] for of in (Told(report=report()), other))
+    other = ReportedRun(report=report(seed="8"), source="a.go")
+    first, again = (sarif(of)["results"][0]["partialFingerprints"] for of in (ReportedRun(report=report()), other))
     assert first == again
 
 
 def test_what_is_known_is_suppressed_with_its_note() -> None:
-    (first, *_) = sarif(Told(report=report(), baseline=KNOWN))["results"]
+    (first, *_) = sarif(ReportedRun(report=report(), baseline=KNOWN))["results"]
     assert first["suppressions"] == [{"kind": "external", "justification": "#7"}]
 
 
@@ -186,9 +186,9 @@ ALL = [runs.verdict(slug, runs.GOOD) for slug in CORE]
     ],
 )
 def test_a_badge_says_what_came_of_it(of: Report, message: str, colour: str) -> None:
-    endpoint = json.loads(FORMATS["badge-json"].make(Told(report=of, baseline=KNOWN)))
+    endpoint = json.loads(FORMATS["badge-json"].make(ReportedRun(report=of, baseline=KNOWN)))
     assert (endpoint["message"], endpoint["color"], endpoint["schemaVersion"]) == (message, colour, 1)
-    picture = ElementTree.fromstring(FORMATS["badge"].make(Told(report=of)))
+    picture = ElementTree.fromstring(FORMATS["badge"].make(ReportedRun(report=of)))
     assert picture.get("aria-label") == f"staleproof: {message}"
     assert [each.text for each in picture.iter("{http://www.w3.org/2000/svg}text")] == ["staleproof", message]
 
@@ -217,8 +217,8 @@ def test_what_begins_in_a_trace_ends_there() -> None:
 
 
 def test_a_trace_says_which_findings_it_lacks() -> None:
-    assert json.loads(FORMATS["trace"].make(Told(report=report())))["otherData"]["findings without a trace"] == "1"
-    with_history = Told(report=report(), history=lambda trial: hostile.recorded().history)
+    assert json.loads(FORMATS["trace"].make(ReportedRun(report=report())))["otherData"]["findings without a trace"] == "1"
+    with_history = ReportedRun(report=report(), history=lambda trial: hostile.recorded().history)
     document = json.loads(FORMATS["trace"].make(with_history))
     assert "findings without a trace" not in document["otherData"]
     assert {event["pid"] for event in document["traceEvents"]} == {1}
@@ -228,7 +228,7 @@ def test_a_trace_says_which_findings_it_lacks() -> None:
 
 
 def test_results_are_lines_of_six_kinds() -> None:
-    lines = [json.loads(line) for line in text("results", Told(report=report(), baseline=KNOWN)).splitlines()]
+    lines = [json.loads(line) for line in text("results", ReportedRun(report=report(), baseline=KNOWN)).splitlines()]
     kinds = [line["line"] for line in lines]
     assert kinds[0] == "run"
     assert {kind: kinds.count(kind) for kind in kinds} == {
@@ -246,7 +246,7 @@ def test_formats_are_written_beside_the_report_and_read_from_it(tmp_path: Path) 
     (tmp_path / "report.json").write_bytes(encode(report()))
     found = read_report(find_run(str(tmp_path / "report.json")))
     assert found == report()
-    written = list(write_formats(tmp_path, ("junit", "badge"), told(tmp_path, found)))
+    written = list(write_formats(tmp_path, ("junit", "badge"), reported_run(tmp_path, found)))
     assert [path.name for path in written] == ["junit.xml", "badge.svg"]
     assert all(path.read_bytes() for path in written)
 

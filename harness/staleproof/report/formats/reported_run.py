@@ -16,8 +16,8 @@ Standing = Literal["failed", "known", "not scored", "inconclusive", "passed", "n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A run to be told.
+class ReportedRun:
+    """A run, with what its report needs besides.
 
     Attributes:
         baseline: what was known before; nothing, unless it is named.
@@ -31,7 +31,7 @@ class Told:
     history: Callable[[TrialReport], History | None] = lambda trial: None
 
     @property
-    def inert(self) -> "Told":
+    def inert(self) -> "ReportedRun":
         """The same without what acts on a reader's program."""
         return replace(
             self, report=all_inert(self.report, None), baseline=all_inert(self.baseline, None), source=inert(self.source)

@@ -45,16 +45,16 @@ def test_what_may_be_changed_is_read_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(None, "cannot read"), (b"\xff", "cannot read"), (b"onyl: []", "did you mean 'only'?")]
+    ("content", "message"), [(None, "cannot read"), (b"\xff", "cannot read"), (b"onyl: []", "did you mean 'only'?")]
 )
-def test_a_file_that_is_no_such_is_named(content: bytes | None, told: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_such_is_named(content: bytes | None, message: str, tmp_path: Path) -> None:
     file = tmp_path / "mutations.yaml"
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(UsageError) as err:
         mutations_of(Settings(mutations=file))
     assert str(file) in str(err.value)
-    assert told in str(err.value)
+    assert message in str(err.value)
 
 
 DEPLOYMENT = """
@@ -124,7 +124,7 @@ def test_samples_of_a_kind_that_the_installation_defines_are_primaries(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("asked", "named", "chooses"),
+    ("given", "named", "chooses"),
     [
         (("auto",), (), True),
         (("auto", "disruption"), ("disruption",), True),
@@ -132,8 +132,8 @@ def test_samples_of_a_kind_that_the_installation_defines_are_primaries(tmp_path:
         ((), (), False),
     ],
 )
-def test_companions_are_named_or_chosen_or_both(asked: tuple[str, ...], named: tuple[str, ...], chooses: bool) -> None:  # noqa: FBT001
-    options = session_options(Settings(companions=asked), Subject(command=("./manager",)), ())
+def test_companions_are_named_or_chosen_or_both(given: tuple[str, ...], named: tuple[str, ...], chooses: bool) -> None:  # noqa: FBT001
+    options = session_options(Settings(companions=given), Subject(command=("./manager",)), ())
     assert (options.companions, options.chooses_companions) == (named, chooses)
 
 

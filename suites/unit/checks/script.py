@@ -67,10 +67,10 @@ class Script(Draft):
         """Another user creates a child."""
         return self._commit("ADDED", resource, self._new(resource, name, fields, owner=owner))
 
-    def labelled(self, name: str, resource: str = "pods", *, to: str, told: Literal["ADDED", "DELETED", ""]) -> Self:
+    def labelled(self, name: str, resource: str = "pods", *, to: str, shown_as: Literal["ADDED", "DELETED", ""]) -> Self:
         """Another user changes the label `app`, and the object enters or leaves what the resource's stream selects; or neither."""
         obj = self._objects[resource, name]
-        return self._commit("MODIFIED", resource, obj | {"metadata": obj["metadata"] | {"labels": {"app": to}}}, told=told)
+        return self._commit("MODIFIED", resource, obj | {"metadata": obj["metadata"] | {"labels": {"app": to}}}, shown_as=shown_as)
 
     def removed(self, name: str, resource: str = "pods") -> Self:
         """Another user deletes an object, and it is gone at once."""

@@ -26,7 +26,7 @@ def applied(script: Script, *names: str) -> Script:
     return script.step(1, "apply").applied("w", spec=len(names)).creates(*names)
 
 
-def told(trial: Trial, verb: OwnVerb) -> list[tuple[str, int, int]]:
+def excess(trial: Trial, verb: OwnVerb) -> list[tuple[str, int, int]]:
     """Name, how many there then were, and how many are usual."""
     return [(each.deed.child.name, each.deed.live, each.usual) for each in surplus(trial) if each.deed.verb == verb]
 
@@ -53,7 +53,7 @@ CREATES = {
 
 @pytest.mark.parametrize(("script", "found"), CREATES.values(), ids=CREATES)
 def test_creates(script: Script, found: list[tuple[str, int, int]]) -> None:
-    assert told(beside(script, grown), "create") == found
+    assert excess(beside(script, grown), "create") == found
 
 
 def test_enough_others_explain_a_create() -> None:
@@ -147,7 +147,7 @@ DELETES = {
 
 @pytest.mark.parametrize(("script", "workload", "found"), DELETES.values(), ids=DELETES)
 def test_deletes(script: Script, workload: Workload, found: list[tuple[str, int, int]]) -> None:
-    assert told(beside(script, workload), "delete") == found
+    assert excess(beside(script, workload), "delete") == found
 
 
 def test_what_was_left_is_reported_in_words() -> None:

@@ -90,10 +90,10 @@ def test_definitions_of_other_projects_are_left_to_people(name: str, text: str, 
     (here / name).write_text(text)
     done = invoke()
     assert done.return_value == 0, done.exception
-    is_told = not name.startswith("vendor")
-    assert ("✓ crds: config/crd/bases defines Widget" in done.stdout) is is_told
-    assert ("? crds: config/crd/theirs defines Issuer of another project" in done.stdout) is is_told
-    assert ("# not found: CustomResourceDefinitions" in Path(NAME).read_text()) is not is_told
+    is_own = not name.startswith("vendor")
+    assert ("✓ crds: config/crd/bases defines Widget" in done.stdout) is is_own
+    assert ("? crds: config/crd/theirs defines Issuer of another project" in done.stdout) is is_own
+    assert ("# not found: CustomResourceDefinitions" in Path(NAME).read_text()) is not is_own
 
 
 def test_a_project_file_that_cannot_be_read_tells_nothing(here: Path) -> None:

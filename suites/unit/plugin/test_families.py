@@ -168,8 +168,8 @@ def test_a_plan_that_would_not_be_over_in_time_is_left_out(pytester: pytest.Pyte
     assert began(pytester) == ["a0"]
     done.stdout.fnmatch_lines(["*x, b: 1 plan left out*"])
     (report,) = pytester.path.glob(".staleproof/runs/*/report.json")
-    told = [(plan["title"], plan["aims"], plan["faults"]) for plan in json.loads(report.read_bytes())["leftOut"]]
-    assert told == [("a1", ["p"], ["Refuse"]), ("b0", ["q"], ["Refuse"])]
+    left_out = [(plan["title"], plan["aims"], plan["faults"]) for plan in json.loads(report.read_bytes())["leftOut"]]
+    assert left_out == [("a1", ["p"], ["Refuse"]), ("b0", ["q"], ["Refuse"])]
 
 
 SEARCHED = """

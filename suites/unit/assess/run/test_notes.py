@@ -189,8 +189,8 @@ def test_what_workers_noted_arrives_though_they_never_finish(tmp_path: Path) -> 
     assert controlling.trials == [trial(GOOD, "001"), trial(BAD, "002"), trial(UNKNOWN, "001")]
     assert controlling.environment == {"kubernetes": "v1.36.3"}
     died = "an xdist worker died; what it had finished is in the report"
-    told = {code: problems for code, problems in controlling.problems.items() if problems}
-    assert told == {EXIT_BUG: ["impossible"], EXIT_ENVIRONMENT: [died, "port taken"], EXIT_USAGE: ["no such file"]}
+    reported = {code: problems for code, problems in controlling.problems.items() if problems}
+    assert reported == {EXIT_BUG: ["impossible"], EXIT_ENVIRONMENT: [died, "port taken"], EXIT_USAGE: ["no such file"]}
     assert controlling.other_failures
     assert json.loads((tmp_path / "report.json").read_bytes())["partial"] is True
 
@@ -278,11 +278,11 @@ def test_what_workers_note_is_known_while_the_run_is_on(tmp_path: Path) -> None:
     workers[0].tell(Doing("trial", "a plan"))
     workers[1].note(Note(trial=trial(BAD), claim="p"))
     path = tmp_path / "gw1" / "notes.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-30])
+    content = path.read_bytes()
+    path.write_bytes(content[:-30])
     controlling.catch_up()
     assert heard == [("gw0", Note(doing=Doing("trial", "a plan")))]
-    path.write_bytes(whole)
+    path.write_bytes(content)
     assert [each.name for each in controlling.so_far().trials] == ["001"]
     assert controlling.so_far().partial
     assert [worker for worker, _ in heard] == ["gw0", "gw1"]

@@ -52,9 +52,9 @@ def test_a_trial_waited_as_long_as_it_took_to_settle(seconds: float) -> None:
 def test_what_another_trial_waited_in_vain_counts_and_is_reported() -> None:
     known = waited(history_of(one_of_two().stuck()), 180.9)
     assert waited_seconds(known) == 180.9
-    told = [finding.because for verdict in judge(known) for finding in verdict.findings]
-    assert told
-    assert all(each.endswith("; stuck for at least 180 s") for each in told)
+    reasons = [finding.because for verdict in judge(known) for finding in verdict.findings]
+    assert reasons
+    assert all(each.endswith("; stuck for at least 180 s") for each in reasons)
 
 
 def test_who_was_waited_for_has_had_its_time() -> None:

@@ -114,5 +114,5 @@ WAITS: dict[str, tuple[Script, list[tuple[str, int, list[int], int]]]] = {
 def test_waits(script: Script, expected: list[tuple[str, int, list[int], int]]) -> None:
     found = waits(Trial(script.unfinished()))
 
-    told = [(each.primary.rpartition("/")[2], each.shown, [event.index for event in each.hidden], each.until) for each in found]
-    assert told == expected
+    rows = [(each.primary.rpartition("/")[2], each.shown, [event.index for event in each.hidden], each.until) for each in found]
+    assert rows == expected

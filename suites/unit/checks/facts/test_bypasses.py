@@ -35,8 +35,8 @@ USERS = {"w": "staleproof"}
 
 
 def test_who_writes_past_the_proxy_is_named_with_what_to_do() -> None:
-    told = bypassed(of(applied().made("w-a").made("w-b"), {**USERS, "w-a": "manager", "w-b": "manager"}))
-    assert told.startswith(
+    message = bypassed(of(applied().made("w-a").made("w-b"), {**USERS, "w-a": "manager", "w-b": "manager"}))
+    assert message.startswith(
         "pod/ns/w-a was created by 'manager' past the proxy, as 1 more changes were made: the controller never asked for that "
         "through it. Does each client of the controller use the kubeconfig that it is given (KUBECONFIG, or {kubeconfig}"
     )

@@ -37,7 +37,7 @@ INDENT = " " * 14
 SKIPS = Sample("widget_stale_sync_skips_total", {"resource": "pods"}, 3)
 
 
-def told(script: Script, *kinds: type[Entry]) -> list[str]:
+def sentences(script: Script, *kinds: type[Entry]) -> list[str]:
     """What a story tells whose witnesses are all entries of these kinds; by default the first and the last entry of all."""
     history = script.ends()
     last = len(history.entries) - 1
@@ -45,7 +45,7 @@ def told(script: Script, *kinds: type[Entry]) -> list[str]:
     return [line for _, line in explain(Finding("b", tuple(witnesses), requirement="no-duplicate-create"), history).lines]
 
 
-def asked(verb: str, script: Script | None = None, request: int = 7, **answer: Any) -> Script:  # noqa: ANN401
+def exchange(verb: str, script: Script | None = None, request: int = 7, **answer: Any) -> Script:  # noqa: ANN401
     """One more request, and how it is answered."""
     name = "" if verb == "create" else "w-a"
     script = (script or trial()).adds(Asked, request=request, verb=verb, name=name, **OURS)
@@ -54,12 +54,12 @@ def asked(verb: str, script: Script | None = None, request: int = 7, **answer: A
 
 def lost(verb: str, **answer: Any) -> Script:  # noqa: ANN401
     """A request that a fault answers, or whose answer it loses."""
-    return asked(verb, fault=0, **answer)
+    return exchange(verb, fault=0, **answer)
 
 
 def rejected() -> Script:
     answer: dict[str, Any] = {"outcome": "unknown", "code": 500, "reason": "InternalError", "fault": 0, "executed": False}
-    return asked("create", asked("create", **answer), request=8, **answer)
+    return exchange("create", exchange("create", **answer), request=8, **answer)
 
 
 def stopped_by_faults() -> Script:
@@ -132,7 +132,7 @@ def refused(times: int = 1, **fields: Any) -> Script:  # noqa: ANN401
     ],
 )
 def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, lines: str) -> None:
-    assert " / ".join(told(script)) == lines
+    assert " / ".join(sentences(script)) == lines
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, l
         (  # a server-side apply that finds nothing is a create
             f"it created pods/w-a / it asked to list {WIDGETS}",
             Asked,
-            asked("patch", outcome="ok", code=201, name="w-a", uid="u", revision=120),
+            exchange("patch", outcome="ok", code=201, name="w-a", uid="u", revision=120),
         ),
         (
             "the controller created w-a (resourceVersion 120)",
             Answered,
-            asked("patch", outcome="ok", code=201, name="w-a", uid="u", revision=120),
+            exchange("patch", outcome="ok", code=201, name="w-a", uid="u", revision=120),
         ),
         (
             f"it read {WIDGETS}/w, x live (resourceVersion 101)",
@@ -217,11 +217,11 @@ def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, l
     ],
 )
 def test_what_witnesses_are_reported(lines: str, kind: type[Entry], script: Script) -> None:
-    assert " / ".join(told(script, kind)) == lines
+    assert " / ".join(sentences(script, kind)) == lines
 
 
 def test_what_a_write_tells_its_commit_does_not_tell_again() -> None:
-    assert told(trial().applied("w").creates("w-a"), Asked, Committed) == [
+    assert sentences(trial().applied("w").creates("w-a"), Asked, Committed) == [
         "widget/w (uid ns-uid-1) was created, not by the controller",
         "it created pod/w-a",
         f"it asked to list {WIDGETS}",

@@ -75,5 +75,5 @@ def test_another_user_edits_the_object_under_a_name_of_their_own(method: str) ->
 
 
 def test_each_competition_changes_something() -> None:
-    asked = request(f"PUT {PODS}/x")
-    assert rival_of(asked, f"{PODS}/x", JSON, POD, 3) != rival_of(asked, f"{PODS}/x", JSON, POD, 4)
+    put = request(f"PUT {PODS}/x")
+    assert rival_of(put, f"{PODS}/x", JSON, POD, 3) != rival_of(put, f"{PODS}/x", JSON, POD, 4)

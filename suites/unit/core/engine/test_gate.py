@@ -410,17 +410,17 @@ def test_the_first_end_of_a_stream_is_the_one_that_leaves() -> None:
 
 
 def test_the_rules_may_be_replaced_and_frames_are_counted_from_there() -> None:
-    asked: list[int] = []
+    numbers: list[int] = []
 
     def decide(frame: Frame, nth: int, burst: bool) -> Ruling:  # noqa: FBT001  # the gate's question
-        asked.append(nth)
+        numbers.append(nth)
         return HOLD, FAULT
 
     gate = Gate()
     feed(gate, event(1), event(2))
     gate.decide_with(decide)
     assert feed(gate, event(3)) == []
-    assert asked == [1]
+    assert numbers == [1]
 
 
 def test_the_deadline_is_the_first_of_those_that_may_leave() -> None:
@@ -452,16 +452,16 @@ def test_which_frames_are_initial_events(burst: Burst, types: list[str], expecte
 
 
 def test_the_faults_are_reported_which_frames_are_initial_events() -> None:
-    told: list[bool] = []
+    bursts: list[bool] = []
 
     def decide(frame: Frame, nth: int, burst: bool) -> Ruling:  # noqa: FBT001  # the gate's question
-        told.append(burst)
-        return (HOLD, FAULT) if len(told) < 4 else (PASS, None)
+        bursts.append(burst)
+        return (HOLD, FAULT) if len(bursts) < 4 else (PASS, None)
 
     gate = Gate(decide, Burst(open=True, marked=True))
     feed(gate, cluster.event("ADDED", "x", 5), cluster.bookmark(6, initial_end=True), event(7))
     gate.redecide(FAULT, 0.0)
-    assert told == [True, True, False] * 2  # asked again, they still are
+    assert bursts == [True, True, False] * 2  # asked again, they still are
 
 
 # --- what a fault adds

@@ -59,17 +59,17 @@ def test_a_circle_is_reported_and_can_be_broken_by_the_order_of_files() -> None:
         in_order([one, two])
 
 
-def test_a_circle_that_is_not_told_gives_way() -> None:
+def test_a_circle_of_what_only_seems_to_be_needed_gives_way() -> None:
     """Chance first: what a field suggests is surer than a word that happens to be a name."""
     flavor, queue = gadget("spot", tier="q"), obj("LocalQueue", "q", version="example.com/v1", spec={"flavors": ["spot"]})
-    told, perhaps = widget("one", gadgetRef={"name": "two"}), gadget("two", size="one")
+    stated, perhaps = widget("one", gadgetRef={"name": "two"}), gadget("two", size="one")
     resource_flavor = {**flavor, "kind": "ResourceFlavor"}
     assert (
         names(in_order([queue, resource_flavor]))
         == names(in_order([resource_flavor, queue]))
         == ["ResourceFlavor/spot", "LocalQueue/q"]
     )
-    assert names(in_order([told, perhaps])) == ["Gadget/two", "Widget/one"]
+    assert names(in_order([stated, perhaps])) == ["Gadget/two", "Widget/one"]
     one, other = widget("one", tier="two"), widget("two", tier="one")
     assert names(in_order([one, other])) == ["Widget/one", "Widget/two"], "neither is surer"
 

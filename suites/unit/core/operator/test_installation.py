@@ -51,7 +51,7 @@ def test_the_controllers_container(manifests: list[Manifest], which: str, image:
 
 
 @pytest.mark.parametrize(
-    ("manifests", "which", "told"),
+    ("manifests", "which", "message"),
     [
         ([made("ConfigMap", "c")], "", "found no Deployment or StatefulSet or DaemonSet"),
         ([deployment(name="a"), deployment(name="b")], "", "which of them is the controller, Deployment/a, Deployment/b?"),
@@ -63,10 +63,10 @@ def test_the_controllers_container(manifests: list[Manifest], which: str, image:
         ([made("Deployment", "d", spec={})], "", "Deployment/d, or what belongs to it, is not as an API server would take it"),
     ],
 )
-def test_it_is_asked_for_by_name(manifests: list[Manifest], which: str, told: str) -> None:
+def test_it_is_asked_for_by_name(manifests: list[Manifest], which: str, message: str) -> None:
     with pytest.raises(InstallationError) as err:
         installed(*manifests, which=which)
-    assert told in str(err.value)
+    assert message in str(err.value)
 
 
 # --- how it is started -----------------------------------------------------------------------------------------------------------

@@ -63,8 +63,8 @@ def printed(kind: str, **metadata: object) -> Manifest:
 
 def test_what_was_printed_is_asked_for_again() -> None:
     kubectl = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "mine": "x"}
-    asked = as_asked_for(printed("Widget", annotations=kubectl, labels={"app": "w"}))
-    assert asked == {
+    wanted = as_asked_for(printed("Widget", annotations=kubectl, labels={"app": "w"}))
+    assert wanted == {
         "apiVersion": "v1",
         "kind": "Widget",
         "metadata": {"name": "w", "annotations": {"mine": "x"}, "labels": {"app": "w"}},

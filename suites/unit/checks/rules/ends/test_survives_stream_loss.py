@@ -22,7 +22,7 @@ def severed(*others: AnyFault, how: str = "reset", times: int = 1) -> Script:
 def reading() -> Script:
     """It watches by a label, and reads what has another."""
     script = Script(SEVER).pair(1).applied("x", SETS).watches(SETS, selector="app=x").gets("x", SETS)
-    script.opens().ended(SETS).labelled("x", SETS, to="y", told="").watches(SETS, selector="app=x")
+    script.opens().ended(SETS).labelled("x", SETS, to="y", shown_as="").watches(SETS, selector="app=x")
     return script.bookmark(SETS).step(2, "scale").applied("w", spec=2).stuck()
 
 

@@ -79,7 +79,7 @@ def competed(*, refused: bool = False, subresource: str = "", verb: str = "updat
     script = made(Script(Compete(resource="pods")))
     known = script._objects["pods", "w-0"]
     script._ask(verb, "pods", "w-0", subresource=subresource)
-    told = {
+    rival = {
         "resource": "pods",
         "namespace": script.namespace,
         "name": "w-0",
@@ -87,7 +87,7 @@ def competed(*, refused: bool = False, subresource: str = "", verb: str = "updat
         "fault": 0,
         "executed": executed,
     }
-    script._commit("MODIFIED", "pods", known).adds(Competed, request=script._request, revision=script._revision, **told).fires()
+    script._commit("MODIFIED", "pods", known).adds(Competed, request=script._request, revision=script._revision, **rival).fires()
     if refused:
         return script._fail(409, "Conflict", "w-0")
     return script._commit("MODIFIED", "pods", known | {"spec": {"a": 2}})._answer("pods", "w-0")
@@ -110,9 +110,9 @@ def lists(path: str, before: object, *theirs: object, ours: object, mine: object
     return script.updates("w-0", "pods", subresource="", **placed(ours)).let_go()
 
 
-def enforces(script: Script, *, hidden: bool = False, field: str = "data", whole: object = None, extra: object = None) -> Script:
+def enforces(script: Script, *, hidden: bool = False, field: str = "data", enforced: object = None, extra: object = None) -> Script:
     """A field that is the controller's whole: what another user adds it takes away, when it is shown that or looks again."""
-    own: dict[str, Any] = {field: whole or {"a": "1"}}
+    own: dict[str, Any] = {field: enforced or {"a": "1"}}
     more: dict[str, Any] = {field: extra or {"a": "1", "theirs": "1"}}
     script.step(1, "apply").applied("w").creates("w-0", generated="", **own).idle(1).step(2, "edit")
     if hidden:
@@ -123,7 +123,7 @@ def enforces(script: Script, *, hidden: bool = False, field: str = "data", whole
 
 
 def enforces_args(script: Script, *, hidden: bool = False, by: str = "x") -> Script:
-    return enforces(script, hidden=hidden, field="args", whole=["a"], extra=["a", by])
+    return enforces(script, hidden=hidden, field="args", enforced=["a"], extra=["a", by])
 
 
 def twice() -> Script:

@@ -169,7 +169,7 @@ def test_a_plan_written_by_hand_has_those_of_every_cluster_besides() -> None:
     )
 
 
-def test_who_names_companions_or_has_a_cluster_gets_no_others(tmp_path: Path) -> None:
+def test_a_user_who_names_companions_or_has_a_cluster_gets_no_others(tmp_path: Path) -> None:
     named = Settings(controller_cmd=("./m",), companions=("kwok",))
     assert options_for(named, [plan()], Samples(primaries=())).companions == ("kwok",)
     assert options_for(replace(named, companions=()), [plan()], Samples(primaries=())).companions == ()
@@ -202,7 +202,7 @@ def test_the_controller_is_the_command_lines_or_else_the_plans(given: dict[str, 
     assert subject_for(Settings(**given), [plan(), plan(controller=DRAWN_FOR)]) == expected
 
 
-def test_somebody_must_name_the_controller() -> None:
+def test_the_controller_must_be_named() -> None:
     with pytest.raises(UsageError, match="name the controller under test"):
         subject_for(Settings(), [plan(), plan()])
 
@@ -223,7 +223,7 @@ def test_further_programs_stay_with_the_controller_that_is_named_and_go_with_one
     assert subject_for(Settings(controller_also=(POLLER,)), [planned]).also == (POLLER,)
 
 
-def test_what_is_wrong_with_further_programs_is_told_before_anything_starts() -> None:
+def test_what_is_wrong_with_further_programs_is_reported_before_anything_starts() -> None:
     twice = Settings(controller_cmd=("./manager",), controller_also=(POLLER, POLLER))
     with pytest.raises(UsageError, match=r"controller-also: 'poller' is there twice; each program needs a name of its own"):
         subject_of(twice, None)

@@ -39,7 +39,7 @@ STEPS = (Apply(object=_WIDGET), Touch(target=PlanTarget("example.com/v1", "Widge
 
 
 class Draft:
-    """A trial under these faults, or a reference if there are none, unless it is told its `role`.
+    """A trial under these faults, or a reference if there are none, unless `role` says otherwise.
 
     `names` are the widgets that the workload applies.
     """

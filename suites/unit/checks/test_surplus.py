@@ -82,11 +82,11 @@ def test_what_is_made_otherwise_repeats_nothing_as_long_as_no_more_is_made() -> 
 
     trial = beside(each_state(Script(HOLD), deletes=False), each_state)
     (create,) = surplus(trial)
-    others = [each for each in object_history(trial).objects.values() if each.name in ("w-a", "w-b")]
+    pods = [each for each in object_history(trial).objects.values() if each.name in ("w-a", "w-b")]
 
     assert (create.deed.child.name, create.deed.live, create.usual, create.in_all) == ("w-c", 3, 2, False)
-    assert create.explained_by(others) == []
-    assert create.explained_by([*others, create.deed.child]) == [create.deed.child]
+    assert create.explained_by(pods) == []
+    assert create.explained_by([*pods, create.deed.child]) == [create.deed.child]
 
 
 # --- deletes ---------------------------------------------------------------------------------------------------------------------

@@ -161,8 +161,8 @@ def test_a_comparison_is_indexed_once_and_its_references_are_shared() -> None:
 def test_what_was_indexed_long_ago_is_indexed_anew() -> None:
     first = trial().pair().ends()
     before = indexed(first)
-    others = [trial().pair().ends() for _ in range(20)]
-    for each in others:
+    histories = [trial().pair().ends() for _ in range(20)]
+    for each in histories:
         indexed(each)
 
     assert indexed(first) is not before

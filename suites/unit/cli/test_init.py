@@ -66,7 +66,7 @@ def test_what_is_missing_is_reported_and_left_to_people() -> None:
     assert read(Path(NAME)) == {}
 
 
-def test_what_only_needs_somebody_to_build_it_is_a_comment(here: Path) -> None:
+def test_what_only_needs_to_be_built_is_a_comment(here: Path) -> None:
     (here / "main.go").write_text("package main\n")
     assert invoke().return_value == 0
     assert "# controller-cmd: ./bin/manager  # is what `make build` makes" in Path(NAME).read_text()

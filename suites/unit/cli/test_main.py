@@ -37,7 +37,7 @@ def test_an_error_becomes_its_exit_code(
     shown = capsys.readouterr()
     assert message in shown.err
     assert shown.out == ""
-    assert ("Traceback" in shown.err) is isinstance(error, KeyError), "only what nobody expected shows where it came from"
+    assert ("Traceback" in shown.err) is isinstance(error, KeyError), "only an unexpected error shows where it came from"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -35,7 +35,7 @@ def test_of_an_exported_trial_one_file_is_written(tmp_path: Path, monkeypatch: p
         (["html", "nosuch"], "cannot read nosuch: No such file or directory; give a history, the folder of a trial"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_to_give(
+def test_what_is_not_there_is_reported_with_what_to_give(
     command: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

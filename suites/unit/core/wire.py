@@ -78,7 +78,7 @@ class Wire:
     # --- the client's requests
 
     def ask(self) -> None:
-        """The client makes its next request, unless one is under way or nobody can connect."""
+        """The client makes its next request, unless one is under way or no client can connect."""
         if self.stream is None and self.pending is None and not self.schedule.refuses_connections:
             self._before(request(f"GET {self.client.wants()}"))
 
@@ -87,7 +87,7 @@ class Wire:
         self.apply(self.schedule.triggered_by(request(f"POST {target}"), self.now))
 
     def leave(self) -> None:
-        """The client closes its watch; what has not left by now is nobody's fault."""
+        """The client closes its watch; what has not left by now is no fault of the gate."""
         if (stream := self.stream) is not None:
             stream.gate.release_all(self.now)
             unsent = {item.frame.raw for item in stream.gate.release(self.now) if isinstance(item, Waiting)}

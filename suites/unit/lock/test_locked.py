@@ -1,4 +1,4 @@
-"""The lock and pyproject.toml agree, on every Python for which there is a lock; and how an environment differs from it is told."""
+"""The lock and pyproject.toml agree, on every Python for which there is a lock; and how an environment differs is reported."""
 
 import tomllib
 from pathlib import Path

@@ -11,7 +11,7 @@ from staleproof.report.baseline import Baseline, Known
 from ..judged import result
 
 
-def test_a_cause_that_was_told_is_named_and_not_told_again() -> None:
+def test_a_cause_that_was_reported_is_named_and_not_reported_again() -> None:
     guilty, innocent = result("naive-hidden-creates"), result("expectations-hidden-creates")
     with pytest.raises(pytest.fail.Exception) as failed:
         assert_passed([innocent, guilty, replace(guilty, name="002"), result("naive-hidden-deletes")])
@@ -23,7 +23,7 @@ def test_a_cause_that_was_told_is_named_and_not_told_again() -> None:
     assert_passed([innocent])
 
 
-def test_a_cause_that_was_told_is_remembered_behind_others() -> None:
+def test_a_cause_that_was_reported_is_remembered_behind_others() -> None:
     guilty = result("naive-hidden-creates")
     with pytest.raises(pytest.fail.Exception) as failed:
         assert_passed([guilty, result("naive-hidden-deletes"), replace(guilty, name="003")])

@@ -247,11 +247,11 @@ def test_exitfirst_stops_after_the_first_plan_with_a_finding(pytester: pytest.Py
     assert json.loads(report.read_bytes())["partial"] is True
 
 
-@pytest.mark.parametrize(("limit", "others"), [("-x", 1), ("--maxfail=2", 2)])
-def test_workers_stop_as_well(limit: str, others: int, pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize(("limit", "begun_of_a"), [("-x", 1), ("--maxfail=2", 2)])
+def test_workers_stop_as_well(limit: str, begun_of_a: int, pytester: pytest.Pytester) -> None:
     """Each plan of b waits until one of a has failed, and for the controlling process to know."""
     plans: Plans = {"a": [(9, "settles"), (8, "settles")], "b": [(5,), (4,), (3,), (2,), (1,)]}
-    waits = f"title[0] == 'b' and until(lambda: len(began('a')) >= {others}) or title[0] == 'b' and time.sleep(1)"
+    waits = f"title[0] == 'b' and until(lambda: len(began('a')) >= {begun_of_a}) or title[0] == 'b' and time.sleep(1)"
     done = run(pytester, plans, "-n2", limit, meanwhile=waits)
     assert len(began(pytester)) < 7
     done.stdout.fnmatch_lines(["*stopping after * failures*"])

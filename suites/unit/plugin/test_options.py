@@ -213,8 +213,8 @@ def in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_seed_that_a_run_prints_draws_the_same_in_tests_of_ones_own(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_mine=textwrap.dedent(MINE))
     first, seed = drawn(pytester, ASKED, "test_mine.py")
-    another, others = drawn(pytester, ASKED, "test_mine.py")
-    assert (another, others) != (first, seed)
+    another, another_seed = drawn(pytester, ASKED, "test_mine.py")
+    assert (another, another_seed) != (first, seed)
     again, _ = drawn(pytester, ASKED, "test_mine.py", f"--hypothesis-seed={seed}")
     assert again == first
 

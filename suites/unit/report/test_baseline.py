@@ -53,7 +53,7 @@ def test_what_is_known_counts_as_passed() -> None:
     assert excused(Baseline(), run) == run
 
 
-def test_an_update_keeps_notes_and_what_nobody_looked_for() -> None:
+def test_an_update_keeps_notes_and_what_the_run_did_not_look_for() -> None:
     run = report(trial("001", GUILTY), trial("002", WORSE))
     elsewhere = Known(cause="it sleeps", requirements=("recovers-in-bounded-time",), scenarios=("restart",))
     made = updated(Baseline(findings=(KNOWN, elsewhere)), run)

@@ -104,7 +104,7 @@ def test_steps_are_what_kubectl_does() -> None:
         Rest(seconds=2.0),
     )
     assert reads(done) == ""
-    assert "namespace: shop" not in done, "it is made where kubectl is told to"
+    assert "namespace: shop" not in done, "it is made in the namespace that kubectl is given"
     for line in (
         "kubectl patch -n by-hand Widget.v1.example.com/w --type merge --patch ",
         "kubectl delete -n by-hand --wait=false Widget.v1.example.com/w",
@@ -157,7 +157,7 @@ def test_what_is_done_to_external_systems_is_reported() -> None:
     ]
 
 
-def test_what_happens_to_notifications_is_told() -> None:
+def test_what_happens_to_notifications_is_reported() -> None:
     window = Window(1, 2)
     faults: tuple[AnyFault, ...] = (
         LoseNotification(system="db", times=None, window=window),

@@ -1,4 +1,4 @@
-"""conformance.yaml: follows its schema whatever happened, counts what it lists, and says why nobody could rely on it."""
+"""conformance.yaml: follows its schema whatever happened, counts what it lists, and says why it could not be relied on."""
 
 import hashlib
 from typing import Any

@@ -47,7 +47,7 @@ def test_what_was_not_reached_is_reported_with_the_option_that_may() -> None:
     environment = {"kubernetes": "v1", "passed on": "spec.size, spec.boxes[0].name, spec.log"}
     trials = [trial("1", fault()), *(trial(str(number), fault(move="spec.boxes")) for number in range(2, 11))]
     lines = reached(runs.report(*trials, environment=environment))
-    assert len(reached(runs.report(*trials[:2], environment=environment))) == 1, "of two trials nobody expects more"
+    assert len(reached(runs.report(*trials[:2], environment=environment))) == 1, "more is not expected of two trials"
     assert "  not reached: changes of spec.log; --staleproof-max-examples N may" in lines
     (phases,) = [line for line in lines if "phases" in line and "not reached" in line]
     assert "appears, changes back" in phases

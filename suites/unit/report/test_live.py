@@ -42,7 +42,7 @@ def test_in_eighty_columns_it_still_says_what_counts() -> None:
         (Standing(seconds=9), ""),
     ],
 )
-def test_what_is_not_known_is_not_told(of: Standing, line: str) -> None:
+def test_what_is_not_known_is_not_shown(of: Standing, line: str) -> None:
     assert live_line(of, 200).plain == line
 
 

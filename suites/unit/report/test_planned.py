@@ -1,4 +1,4 @@
-"""What a dry run tells."""
+"""What a dry run says."""
 
 from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
@@ -16,5 +16,5 @@ def test_all_of_them_come_to_minutes() -> None:
     assert sum_up([30.0, 30.0, 30.0]) == sentence
 
 
-def test_what_nobody_has_watched_is_reported_with_what_to_do() -> None:
+def test_what_was_never_watched_is_reported_with_what_to_do() -> None:
     assert unwatched("Widget/w", "run once").endswith("Widget/w yet, and its plans follow from that: run once")

@@ -235,7 +235,7 @@ def with_faults(of: Report, *faults: FaultReport, hostile: str = "") -> Report:
     return msgspec.structs.replace(of, trials=trials)
 
 
-def test_what_there_was_no_time_for_is_reported_and_what_therefore_nobody_tried() -> None:
+def test_what_there_was_no_time_for_is_reported_and_what_was_therefore_never_tried() -> None:
     hold = FaultReport(fault="Hold", resource="pods", outcome="fired")
     skew = FaultReport(fault="Skew", resource="*", outcome="not fired")
     left_out = (
@@ -264,7 +264,7 @@ def test_plans_that_a_finding_made_superfluous_are_reported_by_finding() -> None
     assert f"1 drawn plan {because} ({FIRST}, it says so): status for widgets/w 1 (after 012)" in shown
 
 
-def test_refused_faults_are_counted_and_told() -> None:
+def test_refused_faults_are_counted_and_reported() -> None:
     of = with_faults(
         report((verdict(FIRST, GOOD),), (verdict(FIRST, GOOD),)),
         FaultReport(fault="Hold", resource="pods", outcome="fired", at=1.0, on="ADDED pods"),
@@ -385,7 +385,7 @@ def test_without_an_environment_the_version_is_unknown() -> None:
     assert "Kubernetes ?" in lines(msgspec.structs.replace(report(), environment={}))[0]
 
 
-def test_what_it_may_not_do_is_reported_and_that_nobody_looked() -> None:
+def test_what_it_may_not_do_is_reported_and_that_it_was_not_checked() -> None:
     checked = msgspec.structs.replace(report(PASSED), refused={"list secrets": 14}, environment={"rbac": "the controller may …"})
     assert "asked 14 times to list secrets: not allowed by its Role" in lines(checked)
     assert not any("RBAC" in line for line in lines(checked))

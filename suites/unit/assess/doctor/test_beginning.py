@@ -78,7 +78,7 @@ def test_why_it_exits_is_reported_with_the_option_that_cures_it_and_its_line() -
     assert check.log == (PAIR,)
 
 
-def test_an_image_is_told_what_a_pod_finds() -> None:
+def test_the_fix_for_an_image_says_what_a_pod_finds() -> None:
     assert "in-cluster configuration" in reachable(began(SILENT, NO_WATCH, is_image=True)).fix
     assert "in-cluster" not in reachable(began(SILENT, NO_WATCH)).fix
 

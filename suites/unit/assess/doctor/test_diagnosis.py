@@ -124,7 +124,7 @@ def test_a_sample_that_is_refused() -> None:
     ],
 )
 def test_rights(account: str, refused: str, works: bool, worked: bool, expected: tuple[str, int]) -> None:  # noqa: FBT001
-    """Who did nothing that takes a right is not praised for it."""
+    """A controller that did nothing that takes a right is not praised for it."""
     assert said(rights(account, refused, works=works, has_worked=worked, is_users_cluster=False)) == expected
     assert rights(account, refused, works=works, has_worked=worked, is_users_cluster=True).outcome == "not asked"
 

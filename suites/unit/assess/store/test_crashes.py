@@ -56,16 +56,16 @@ def test_a_finding_is_kept_until_its_plan_passes(guilty: Result, innocent: Resul
     assert list((tmp_path / "crashes").iterdir()) == []
 
 
-def test_a_finding_is_kept_while_nobody_knows(guilty: Result, innocent: Result, tmp_path: Path) -> None:
+def test_a_finding_is_kept_while_nothing_refutes_it(guilty: Result, innocent: Result, tmp_path: Path) -> None:
     name = keep_crash(tmp_path, guilty)
     (slug,) = json.loads((tmp_path / "crashes" / f"{name}.json").read_text())["requirements"]
-    others = tuple(verdict for verdict in innocent.verdicts if verdict.requirement != slug)
+    other_verdicts = tuple(verdict for verdict in innocent.verdicts if verdict.requirement != slug)
     for unknown in (
         Verdict(slug, Outcome.INCONCLUSIVE, why="it was interrupted"),
         Verdict(slug, Outcome.NOT_EXERCISED, why="nothing was hidden"),
     ):
         kept = tmp_path / "crashes" / f"{name}.json"
-        keep_crash(tmp_path, replace(innocent, plan=guilty.plan, verdicts=(unknown, *others)), replayed=[kept])
+        keep_crash(tmp_path, replace(innocent, plan=guilty.plan, verdicts=(unknown, *other_verdicts)), replayed=[kept])
         assert find_plan(name, tmp_path) == guilty.plan
 
 
@@ -167,7 +167,7 @@ def test_two_controllers_never_share_a_file(guilty: Result, innocent: Result, tm
     assert find_plan(fingerprint(guilty.plan), tmp_path).controller == Subject(command=("./one",))
 
 
-def test_a_file_says_who_wrote_it_and_about_whom(guilty: Result, tmp_path: Path) -> None:
+def test_a_file_says_which_version_wrote_it_and_about_which_controller(guilty: Result, tmp_path: Path) -> None:
     kept = json.loads((tmp_path / "crashes" / f"{keep_crash(tmp_path, guilty)}.json").read_text())
     assert (kept["apiVersion"], kept["kind"], kept["staleproof"]) == ("staleproof.dev/v1alpha1", "Crash", "0.1.0")
     assert kept["controller"] == identity(guilty.plan.controller)

@@ -145,7 +145,7 @@ def test_of_findings_only_what_was_compared_is_asked_about(slugs: list[str], *, 
         (ending(), Outcome.INCONCLUSIVE, False),
         (replace(ending("w-3", stuck=True), references=()), Outcome.INCONCLUSIVE, False),
     ],
-    ids=["another end", "another end that nobody minds", "a doubt about something else", "nothing to compare with"],
+    ids=["another end", "another end that does not matter", "a doubt about something else", "nothing to compare with"],
 )
 def test_a_doubt_about_another_end_is_asked_about_as_well(history: History, outcome: Outcome, *, expected: bool) -> None:
     assert differs(history, [Verdict("survives-restart", outcome)]) is expected

@@ -1,4 +1,4 @@
-"""Shrinking a finding: what is told of the smallest plan, and that nothing is lost when it does not hold."""
+"""Shrinking a finding: what the report says of the smallest plan, and that nothing is lost when it does not hold."""
 
 import math
 from collections.abc import Callable
@@ -87,8 +87,8 @@ def test_a_finding_that_is_known_does_not_take_the_place_of_a_new_one(guilty: Re
     finding = Finding("it writes", (), requirement="settles", severity="undone")
 
     def writes(of: Result) -> Result:
-        others = (each for each in of.verdicts if each.requirement != "settles")
-        return replace(of, verdicts=(*others, Verdict("settles", Outcome.FAIL, (finding,))))
+        other_verdicts = (each for each in of.verdicts if each.requirement != "settles")
+        return replace(of, verdicts=(*other_verdicts, Verdict("settles", Outcome.FAIL, (finding,))))
 
     known = Baseline(findings=(Known(requirements=("settles",)),))
     controller = Controller(lambda plan: len(plan.steps) >= 2, writes(result("expectations-hidden-creates")))

@@ -16,7 +16,7 @@ def condition(kind: str, status: str, **said: str) -> dict[str, str]:
     return {"type": kind, "status": status, **said}
 
 
-def test_nothing_is_wrong_where_nobody_says_so() -> None:
+def test_nothing_is_wrong_where_nothing_says_so() -> None:
     assert heard(trial().applied("w")) == []
     assert heard(trial().applied("w", status={"conditions": [condition("Ready", "True")]})) == []
 

@@ -37,7 +37,7 @@ def lost() -> Script:
 OWN = {
     "the answers tell what it created": (trial().applied("w").creates("w-a").removed("w-a"), "w-a", True, False),
     "and what it deleted": (trial().applied("w").made("w-b").deletes("w-b"), "w-b", False, True),
-    "what was deleted before is nobody's deletion": (
+    "what was deleted before counts as no deletion": (
         trial().applied("w").creates("w-a").terminating("w-a").deletes("w-a"),
         "w-a",
         True,

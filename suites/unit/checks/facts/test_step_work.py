@@ -34,13 +34,13 @@ def dead(script: Script) -> Script:
 @pytest.mark.parametrize(("run", "stopped"), [(complete, False), (sooner, False), (silent, True), (dead, True)])
 def test_it_stopped_if_a_kind_of_work_ceased_that_others_went_on_with(run: object, *, stopped: bool) -> None:
     assert callable(run)
-    others = [Trial(complete(reference(number)).ends()) for number in (1, 2)]
-    assert stopped_half_way(Trial(run(reference(3, "woken")).ends()), others) is stopped
+    references = [Trial(complete(reference(number)).ends()) for number in (1, 2)]
+    assert stopped_half_way(Trial(run(reference(3, "woken")).ends()), references) is stopped
 
 
 def test_what_only_some_of_them_do_may_be_left_out() -> None:
-    others = [Trial(complete(reference(1)).ends()), Trial(dead(reference(2)).ends())]
-    assert not stopped_half_way(Trial(dead(reference(3, "woken")).ends()), others)
+    references = [Trial(complete(reference(1)).ends()), Trial(dead(reference(2)).ends())]
+    assert not stopped_half_way(Trial(dead(reference(3, "woken")).ends()), references)
     assert not stopped_half_way(Trial(dead(reference(3, "woken")).ends()), [])
 
 

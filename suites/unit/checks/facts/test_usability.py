@@ -181,14 +181,14 @@ def test_what_a_trial_is_compared_with_besides(third: History, why: str) -> None
         (False, "reference 3 is not a fault-free run of the workload without what came and went while a fault lasted"),
     ],
 )
-def test_it_may_be_compared_with_who_slept_while_the_fault_lasted(*, sleeps: bool, why: str) -> None:
+def test_it_may_be_compared_with_a_run_that_slept_while_the_fault_lasted(*, sleeps: bool, why: str) -> None:
     steps = (STEPS[0], Rest(seconds=1.0), Rest(seconds=2.0), *STEPS[1:])
     missed = Script(Restart(window=Window(2, 4)), steps=steps)
     third = planned(slept(missed.plan, ())[0] if sleeps else missed.plan, "slept")
     assert reference_trouble(Trial(missed.ends(), (work(1, steps=steps).ends(), work(2, steps=steps).ends(), third))) == why
 
 
-def test_it_may_be_compared_with_who_saw_a_competitors_edit_with_the_step_or_behind_it() -> None:
+def test_it_may_be_compared_with_a_run_that_saw_a_competitors_edit_with_the_step_or_behind_it() -> None:
     steps = (STEPS[0], Rest(seconds=1.0), *STEPS[1:])
     edited = Script(Compete(resource=WIDGETS, edit={"spec": {"replicas": 2}}, window=Window(2)), steps=steps)
     edit = Patch(target=Target("example.com/v1", "Widget", "w"), patch={"spec": {"replicas": 2}})

@@ -1,4 +1,4 @@
-"""What a person is told of external systems."""
+"""What a story says about external systems."""
 
 import pytest
 
@@ -14,7 +14,7 @@ KINDS = (Called, Drifted, ExternalState, Notified, Replied, SystemTurned)
 
 
 def sentences(script: Outside) -> list[str]:
-    """What a story tells whose witnesses are all entries about external systems behind the first reading."""
+    """What a story says whose witnesses are all entries about external systems behind the first reading."""
     history = script.ends()
     witnesses = [index for index, entry in enumerate(history.entries) if isinstance(entry, KINDS)][1:]
     return [line for _, line in explain(Finding("b", tuple(witnesses), requirement="settles"), history).lines]

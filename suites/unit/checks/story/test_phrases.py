@@ -1,4 +1,4 @@
-"""What a person is told of each entry."""
+"""What a story says about each entry."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ SKIPS = Sample("widget_stale_sync_skips_total", {"resource": "pods"}, 3)
 
 
 def sentences(script: Script, *kinds: type[Entry]) -> list[str]:
-    """What a story tells whose witnesses are all entries of these kinds; by default the first and the last entry of all."""
+    """What a story says whose witnesses are all entries of these kinds; by default the first and the last entry of all."""
     history = script.ends()
     last = len(history.entries) - 1
     witnesses = [i for i, entry in enumerate(history.entries) if isinstance(entry, kinds) or (not kinds and i in (0, last))]
@@ -138,7 +138,7 @@ def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, l
 @pytest.mark.parametrize(
     ("lines", "kind", "script"),
     [
-        (  # a write that was not done is told as a wish
+        (  # a write that was not done is worded as a wish
             "it asked to create pods / its create of pods was not executed, it was told 500 InternalError / "
             "it asked to create pods / its create of pods was not executed, it was told 500 InternalError / "
             f"it asked to list {WIDGETS}",

@@ -36,7 +36,7 @@ PODS, GONE = "pods", 1000
 
 @dataclass(frozen=True)
 class Shown:
-    """By uid the newest revision shown, GONE for an end, None for a uid that was only told; by name the uid believed to be there;
+    """By uid the newest revision shown, GONE for an end, None for a uid only from an answer; by name the uid believed to be there;
     how far streams and lists reached; how new the newest whole list was."""
 
     seen: Mapping[str, int | None] = field(default_factory=dict)

@@ -29,7 +29,7 @@ HELD = {
     ("app=x", 106): {"b"},  # as it was at its end
     ("app=y", 106): {"a"},
     ("!app", 106): {"c"},
-    ("spec.nodeName=n", 106): {"a", "b", "c"},  # that cannot be told
+    ("spec.nodeName=n", 106): {"a", "b", "c"},  # that cannot be known
     ("spec.nodeName=n", 104): {"a", "b"},
 }
 

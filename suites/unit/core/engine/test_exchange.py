@@ -1,4 +1,4 @@
-"""What the history tells of a request, for every way in which it can be answered."""
+"""What the history says of a request, for every way in which it can be answered."""
 
 import json
 from typing import Any

@@ -323,7 +323,7 @@ SCRIPTS: dict[str, list[tuple[Move, list[Out]]]] = {
     ],
     "the end discards what waits": [(HELD, []), (FRAME, []), (END, ["expired by 0"]), (ALL, [])],
     "but not what was overtaken": [(OVERTAKEN, []), (FRAME, [2]), (HELD, []), (END, [1, "expired by 0"])],
-    "what nobody could overtake is discarded": [(HELD, []), (OVERTAKEN, []), (FRAME, []), (END, ["expired by 0"])],
+    "what no frame could overtake is discarded": [(HELD, []), (OVERTAKEN, []), (FRAME, []), (END, ["expired by 0"])],
     "the end of upstream waits": [(HELD, []), (UPSTREAM_ENDS, []), (FRAME, []), (CLOSE, [1, "cut by None"])],
     "a fault may come before the end of upstream": [(HELD, []), (UPSTREAM_ENDS, []), (END, ["expired by 0"])],
     "the end of upstream does not undo a fault's": [(END, ["expired by 0"]), (UPSTREAM_ENDS, []), (FRAME, [])],
@@ -369,7 +369,7 @@ def out(gate: Gate, now: float) -> list[str]:
 
 
 def free(gate: Gate, fault: FaultRef = FAULT, now: float = 0.0, *, trickle: bool = False) -> list[str]:
-    """The fault closes and nobody takes over; what leaves then."""
+    """The fault closes and no other takes over; what leaves then."""
     gate.decide = ruling()
     gate.redecide(fault, now, trickle=trickle)
     return out(gate, now)
@@ -540,7 +540,7 @@ def test_frames_trickle_one_after_the_other_but_not_for_ever(count: int, pace: f
     left = len(free(gate, now=1.0, trickle=True))
     assert left == 1
     assert gate.deadline() == pytest.approx(1.0 + pace)
-    assert feed(gate, event(count + 1), now=1.0) == []  # nobody passes
+    assert feed(gate, event(count + 1), now=1.0) == []  # no frame passes
     assert len(out(gate, 1.0 + pace * count)) == count
 
 

@@ -492,7 +492,7 @@ def test_the_nth_frame_is_the_nth_that_the_fault_is_about() -> None:
 
 
 def test_a_fault_that_says_no_number_cannot_ask_for_that_of_a_frame() -> None:
-    """It would be told the same of every frame, and act on all of them or on none."""
+    """It would be given the same number for every frame, and act on all of them or on none."""
     (planned,) = Schedule([HoldStream(resource="pods")])._faults
     place = Place(seat("pods"), planned.ordinal(seat("pods"), 1))
     with pytest.raises(AttributeError, match="only for a fault with a field `nth`"):

@@ -1,4 +1,4 @@
-"""What one stream tells about itself. Whatever faults do to its frames is played by `test_gate_machine`."""
+"""What one stream reports about itself. Whatever faults do to its frames is played by `test_gate_machine`."""
 
 from collections.abc import Callable
 

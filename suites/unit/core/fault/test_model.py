@@ -1,4 +1,4 @@
-"""What all faults have in common: whom they concern, what makes no sense in them, how they are called."""
+"""What all faults have in common: what they concern, what makes no sense in them, how they are called."""
 
 from typing import Any, get_args
 
@@ -55,7 +55,7 @@ def test_the_names_of_the_requirements_are_there() -> None:
     assert HoldStream(resource="pods").tag == "Hold"
 
 
-# --- whom it concerns ------------------------------------------------------------------------------------------------------------
+# --- what it concerns ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

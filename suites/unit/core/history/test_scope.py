@@ -1,4 +1,4 @@
-"""What belongs to a trial though it is elsewhere, and how that is told."""
+"""What belongs to a trial though it is elsewhere, and how that is recorded."""
 
 from typing import Any, Literal
 
@@ -72,7 +72,7 @@ def delivered(uid: str, name: str, namespace: str = "") -> Delivered:
 
 
 def where(scope: Scope, *entries: Entry) -> list[str]:
-    """Namespace and name of what is told."""
+    """Namespace and name of what is recorded."""
     shown = scope.all_told(entries)
     return [f"{each.namespace}/{each.name}" for each in shown if isinstance(each, Asked | Committed | Delivered | Withheld)]
 
@@ -119,8 +119,8 @@ def test_a_commit_may_be_heard_of_before_the_answer_and_before_its_owners() -> N
 
 
 @pytest.mark.parametrize("says", ["", "other", "t-probe", "test"])
-def test_what_the_controller_makes_for_itself_is_nobodys(says: str) -> None:
-    """A certificate, a role that all share, something for a probe: no trial is compared by it, and nobody removes it."""
+def test_what_the_controller_makes_for_itself_is_of_no_trial(says: str) -> None:
+    """A certificate, a role that all share, something for a probe: no trial is compared by it, and no trial removes it."""
     scope, made = Scope("t"), (asked(1, "create", CONFIG_MAPS, "default"), answered(1, "u", "default", "c"))
     commit = committed(CONFIG_MAPS, "u", "c", "default", says=says)
     assert scope.all_told([*made, commit, delivered("u", "c", "default")]) == []
@@ -149,7 +149,7 @@ def test_a_list_where_something_of_the_trials_is_is_reported() -> None:
     assert [(each.namespace, each.name) for each in answer.items] == [("t", "default/c")]
 
 
-def test_what_is_elsewhere_and_nobodys_is_left_out() -> None:
+def test_what_is_elsewhere_and_of_no_trial_is_left_out() -> None:
     other = asked(2, "update", CONFIG_MAPS, "default", "c")
     shown = Scope("t").all_told(
         [other, answered(2, "v"), committed(CONFIG_MAPS, "v", "c", "default"), delivered("v", "c", "default")]
@@ -202,7 +202,7 @@ def test_without_a_trial_nothing_is_anybodys() -> None:
     assert scope.mine({(ROLES, "", "r"): {"metadata": {"name": "r", "uid": "u"}}}) == {}
 
 
-# --- how it is told
+# --- how it is recorded
 
 
 def test_what_is_in_another_namespace_has_that_before_its_name() -> None:
@@ -236,7 +236,7 @@ def test_a_list_is_reported_item_by_item() -> None:
     assert answer.items[0].namespace == "t"
 
 
-def test_who_competed_did_so_about_the_trials_object() -> None:
+def test_a_competing_write_is_about_the_trials_object() -> None:
     commit = committed(ROLES, "u", "r")
     *_, competed = Scope("t").all_told(
         [*MADE, commit, Competed(at=2.0, request=RequestId(2), resource=ROLES, name="r", uid="u", fault=FaultIndex(0))]
@@ -299,7 +299,7 @@ def test_in_a_shared_namespace_a_trials_own_is_marked_or_owned(entries: list[Ent
     assert where(shared(), PRIMARY, *entries) == expected
 
 
-def test_what_the_controller_makes_there_and_lists_all_primaries_is_nobodys() -> None:
+def test_what_the_controller_makes_there_and_lists_all_primaries_is_of_no_trial() -> None:
     made = (asked(1, "create", CONFIG_MAPS, "x"), answered(1, "u", "x", "list"))
     commit = committed(CONFIG_MAPS, "u", "list", "x", says="", data={f"w{MARK}": "seen"})
     scope = shared()
@@ -323,8 +323,8 @@ def test_watches_and_lists_of_a_shared_namespace_are_reported_as_of_the_trials()
 
 def test_what_was_claimed_is_the_trials_once_it_is_there() -> None:
     scope = shared()
-    scope.claim(CONFIG_MAPS, "x", "somebody-else")
-    assert where(scope, committed(CONFIG_MAPS, "u", "somebody-else", "x", says="")) == ["t/somebody-else"]
+    scope.claim(CONFIG_MAPS, "x", "of-another")
+    assert where(scope, committed(CONFIG_MAPS, "u", "of-another", "x", says="")) == ["t/of-another"]
 
 
 def called(number: int, namespace: str = "", name: str = "", *, resource: str = TENANTS, text: str = "SELECT") -> list[Entry]:

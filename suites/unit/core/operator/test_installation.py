@@ -126,7 +126,7 @@ def test_variables_of_secrets_are_not_written_down_and_the_users_win() -> None:
     assert subject.env == {"TOKEN": "hunter2", "MINE": "mine", "ELSEWHERE": "x"}
 
 
-# --- who it is, and what is applied ----------------------------------------------------------------------------------------------
+# --- its identity, and what is applied -------------------------------------------------------------------------------------------
 
 
 def test_without_roles_nothing_is_known_of_its_rights() -> None:
@@ -179,7 +179,7 @@ def test_a_role_that_aggregates_has_the_rules_of_those_it_selects() -> None:
         rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": list(verbs)}]
         return {"apiVersion": "v1", "kind": "ClusterRole", "metadata": {"name": name, **metadata}, "rules": rules}
 
-    whole = {**role("whole"), "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"part": "yes"}}, {}]}, "rules": []}
-    found = installed(deployment(), whole, role("a", "get", labels={"part": "yes"}), role("b", "list"))
+    aggregate = {**role("whole"), "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"part": "yes"}}, {}]}, "rules": []}
+    found = installed(deployment(), aggregate, role("a", "get", labels={"part": "yes"}), role("b", "list"))
     rules = next(each["rules"] for each in found.manifests if each["metadata"]["name"] == "whole")
     assert [rule["verbs"] for rule in rules] == [["get"]]

@@ -1,4 +1,4 @@
-"""Payloads of Secrets that the run has met are taken out of what is told."""
+"""Payloads of Secrets that the run has met are taken out of what is printed and written."""
 
 import base64
 import json

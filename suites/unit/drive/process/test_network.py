@@ -80,7 +80,7 @@ def test_what_an_engine_says_of_itself(info: dict[str, Any], version: dict[str, 
     ("subnet", "address"),
     [
         ("127.0.0.0/8", "127.0.0.1"),
-        ("192.0.2.128/30", ""),  # nobody has an address of the documentation's (RFC 5737)
+        ("192.0.2.128/30", ""),  # no host has an address of the documentation's (RFC 5737)
         ("fd00::/64", ""),
         ("", ""),
     ],

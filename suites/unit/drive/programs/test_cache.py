@@ -23,7 +23,7 @@ def test_what_a_killed_build_left_goes_first(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_one_holds_the_lock_and_the_next_is_told_that_it_waits(tmp_path: Path) -> None:
+async def test_one_holds_the_lock_and_the_next_says_that_it_waits(tmp_path: Path) -> None:
     lines: list[str] = []
 
     async def waits() -> None:

@@ -187,5 +187,5 @@ def test_what_all_trials_need_stays(at: Workload, step: Delete | Restore, messag
         (422, 'Widget "failed calling webhook" is invalid', False),
     ],
 )
-def test_a_webhook_that_nobody_serves_is_told_from_one_that_says_no(code: int, message: str, *, unserved: bool) -> None:
+def test_a_webhook_without_a_server_and_one_that_says_no_are_told_apart(code: int, message: str, *, unserved: bool) -> None:
     assert is_unserved(ApiError(code, "", message)) is unserved

@@ -36,7 +36,7 @@ ACTIVE = frozenset(
 
 
 def run(text: str, *, raw: bool = False) -> Told:
-    """A run with this text wherever others have a say. `raw`: not as a run keeps it, which has made it inert, but as it came."""
+    """A run with this text wherever other users choose a text. `raw`: as it came, not made inert as a run keeps it."""
     found = Told(report=report(text))
     return found if raw else Told(report=all_inert(found.report))
 

@@ -18,7 +18,7 @@ _LIMIT = 30.0
 
 @dataclass
 class Tab:
-    """A page that is open. `events`: what the browser told besides answers, in order."""
+    """A page that is open. `events`: what the browser sent besides answers, in order."""
 
     socket: aiohttp.ClientWebSocketResponse
     events: list[dict[str, Any]] = field(default_factory=list)

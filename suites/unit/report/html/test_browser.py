@@ -1,4 +1,4 @@
-"""The page in a real browser: what is hostile stays text, what one clicks and presses does something, and anybody can use it."""
+"""The page in a real browser: what is hostile stays text, clicks and keys do something, and every reader can use it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -44,7 +44,7 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def tab(run_file: Path, tmp_path: Path) -> AsyncIterator[browser.Tab]:
-    """That page, when its first timeline is there. Whatever a test does, nothing is asked of anybody, and nothing complains."""
+    """That page, when its first timeline is there. Whatever a test does, it requests nothing, and reports no error."""
     async with browser.opened(run_file, tmp_path / "profile") as opened:
         await opened.until(DRAWN)
         yield opened

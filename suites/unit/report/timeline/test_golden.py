@@ -101,7 +101,7 @@ def test_an_object_is_shaded_until_the_frame_that_was_withheld_left(name: str) -
 
 
 def is_slight(stale: Stale) -> bool:
-    """The time that a frame takes when nobody keeps it."""
+    """The time that a frame takes when nothing keeps it."""
     return stale.until is not None and stale.until - stale.since < 0.02
 
 

@@ -73,7 +73,7 @@ def test_it_was_down_from_one_turn_to_the_next() -> None:
     assert {call.lost for call in system.calls if outage.since < call.at < (outage.until or 0)} == {True}
 
 
-def test_a_drift_is_told_and_seen_at_the_next_look() -> None:
+def test_a_drift_is_shown_and_seen_at_the_next_look() -> None:
     history, system = only("notify_only_account")
     (drift,) = system.drifts
     gone = system.things[0].seen[-1]

@@ -45,7 +45,7 @@ def first(script: Outside) -> Outside:
 
 CASES: Cases = {
     # --- ready though it knows better
-    "says ready, and was told that it is gone": (
+    "says ready, and had the answer that it is gone": (
         gone().says(1, conditions=READY, beat=1).reads().passes(1.0).makes(limit=5),
         "FAIL: widget/ns/w was said to be ready while roles/w of db was deleted, and the controller knew that",
     ),

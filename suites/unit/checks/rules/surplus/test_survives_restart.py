@@ -1,4 +1,4 @@
-"""survives-restart: whom it accuses, whom it does not, and when it knows nothing."""
+"""survives-restart: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from collections.abc import Mapping
 

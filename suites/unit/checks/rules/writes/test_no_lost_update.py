@@ -1,4 +1,4 @@
-"""no-lost-update: whom it accuses, whom it does not, and when it knows nothing."""
+"""no-lost-update: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def drops(script: Script) -> Script:
 
 
 def blind(script: Script) -> Script:
-    """Another user annotates it while its stream is cut: nobody shows that."""
+    """Another user annotates it while its stream is cut: nothing shows that."""
     made(script)._streams.pop("pods")
     return writes(script.applied("w-0", "pods", metadata=metadata(script, **MARK)), spec={"a": 2})
 
@@ -186,7 +186,7 @@ CASES: Cases = {
     "what others had set in the one before": (replaced(was_its_own=False), "FAIL"),
     "what it was shown": (writes(edited().let_go()), UNSEEN),
     "what it has read": (writes(edited().gets("w-0")).let_go(), UNSEEN),
-    "what the answer to an own write told": (writes(keeps(edited())).let_go(), "PASS"),
+    "what the answer to an own write showed": (writes(keeps(edited())).let_go(), "PASS"),
     "what it writes back without faults, too": (beside(writes(edited(), spec={"a": 2}).let_go(), blind), "PASS"),
     "what it takes back without faults, though it was shown it": (beside(writes(edited(), spec={"a": 2}).let_go(), drops), "PASS"),
     "what is its own whole": (beside(enforces(trial(), hidden=True), enforces), "PASS"),
@@ -196,7 +196,7 @@ CASES: Cases = {
     "what it has taken back before": (twice(), "PASS"),
     # --- nothing is known
     "nothing happened": (trial(), UNSEEN),
-    "nobody else wrote": (writes(made(trial()).hold(), spec={"a": 2}).let_go(), UNSEEN),
+    "no other user wrote": (writes(made(trial()).hold(), spec={"a": 2}).let_go(), UNSEEN),
     "it did not write": (edited().let_go(), UNSEEN),
     "in no namespace": (edited().asks("update", "pods", "w-0", namespace="").let_go(), UNSEEN),
 }

@@ -29,4 +29,4 @@ async def test_its_page(path: Path, tmp_path: Path) -> None:
         assert not (await tab.value("document.querySelector('.says').innerText")).startswith("Choose")
         assert await tab.value("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
         assert tab.complaints() == []
-        assert tab.asked() == [file.as_uri()]
+        assert tab.addresses() == [file.as_uri()]

@@ -121,11 +121,11 @@ def test_the_example_is_named_in_the_way_that_requirements_are(rule: ModuleType)
 
 
 def test_what_an_excuse_may_be_about_is_all_there_and_the_example_is_one() -> None:
-    (bases, others) = re.findall(r"the basis of a finding \((.*?)\), or (.*?), if it", TEXT, re.DOTALL)[0]
+    (bases, more) = re.findall(r"the basis of a finding \((.*?)\), or (.*?), if it", TEXT, re.DOTALL)[0]
     of_finding, of_more = get_args(doubt.Subject)
     assert of_finding is Basis
     assert tuple(re.findall(r"`(\w+)`", bases)) == get_args(of_finding)
-    assert tuple(re.findall(r"`(\w+)`", others)) == get_args(of_more)
+    assert tuple(re.findall(r"`(\w+)`", more)) == get_args(of_more)
     (row,) = re.findall(r"^    (Doubt\(.*\))$", TEXT, re.MULTILINE)
     assert eval(row, vars(doubt)) in doubt.DOUBTS
 

@@ -30,17 +30,17 @@ class Log(io.StringIO):
 
 
 def test_without_a_terminal_it_is_quiet_but_for_builds() -> None:
-    log, asked, now = Log(), threading.Event(), BUILD
+    log, seen_run, now = Log(), threading.Event(), BUILD
 
     def standing() -> Standing:
         if now is RUN:
-            asked.set()
+            seen_run.set()
         return now
 
     with Display(log, standing, {}):
         assert log.written.wait(10)
         now = RUN
-        assert asked.wait(10)
+        assert seen_run.wait(10)
     assert log.getvalue() == "kube-apiserver: linking\n"
 
 

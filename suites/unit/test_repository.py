@@ -1,4 +1,4 @@
-"""The repository keeps its own rules: what is packaged, what is documented, who may import whom, what has a test."""
+"""The repository keeps its own rules: what is packaged, what is documented, which packages may import which, what has a test."""
 
 import ast
 import json
@@ -186,7 +186,7 @@ def test_the_plugin_imports_nothing_heavy() -> None:
     ],
 )
 def test_a_planted_import_is_reported(tmp_path: Path, importer: str, imported: str) -> None:
-    """The contracts about who may import whom are worth nothing if they do not bite."""
+    """The contracts about which packages may import which are worth nothing if they do not bite."""
     for path in (ROOT / "harness").rglob("*.py"):  # contracts name modules, which must be there
         empty = tmp_path / path.relative_to(ROOT / "harness")
         empty.parent.mkdir(parents=True, exist_ok=True)

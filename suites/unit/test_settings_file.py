@@ -120,7 +120,7 @@ def test_another_controller_takes_the_place_of_the_files(said: dict[str, str], l
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("a: [", "staleproof.yaml, line 1: not YAML"),
         ("", "staleproof.yaml: expected an object with apiVersion, kind and options, found NoneType"),
@@ -155,11 +155,11 @@ def test_another_controller_takes_the_place_of_the_files(said: dict[str, str], l
         ({"profile": "quick"}, "staleproof.yaml: profile: expected one of smoke, standard, thorough, slow, found 'quick'"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_reported(content: str | dict[str, Any], told: str, here: Path) -> None:
+def test_what_is_wrong_with_a_file_is_reported(content: str | dict[str, Any], message: str, here: Path) -> None:
     (here / NAME).write_text(content if isinstance(content, str) else yaml.safe_dump(HEAD | content))
     with pytest.raises(UsageError) as refused:
         parse(completed({}, {}, [here]))
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_file_that_is_not_there_is_reported() -> None:

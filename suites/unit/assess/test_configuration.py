@@ -45,16 +45,16 @@ def test_what_may_be_changed_is_read_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(None, "cannot read"), (b"\xff", "cannot read"), (b"onyl: []", "did you mean 'only'?")]
+    ("content", "message"), [(None, "cannot read"), (b"\xff", "cannot read"), (b"onyl: []", "did you mean 'only'?")]
 )
-def test_a_file_that_is_no_such_is_named(content: bytes | None, told: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_such_is_named(content: bytes | None, message: str, tmp_path: Path) -> None:
     file = tmp_path / "mutations.yaml"
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(UsageError) as err:
         mutations_of(Settings(mutations=file))
     assert str(file) in str(err.value)
-    assert told in str(err.value)
+    assert message in str(err.value)
 
 
 DEPLOYMENT = """
@@ -124,7 +124,7 @@ def test_samples_of_a_kind_that_the_installation_defines_are_primaries(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("asked", "named", "chooses"),
+    ("given", "named", "chooses"),
     [
         (("auto",), (), True),
         (("auto", "disruption"), ("disruption",), True),
@@ -132,8 +132,8 @@ def test_samples_of_a_kind_that_the_installation_defines_are_primaries(tmp_path:
         ((), (), False),
     ],
 )
-def test_companions_are_named_or_chosen_or_both(asked: tuple[str, ...], named: tuple[str, ...], chooses: bool) -> None:  # noqa: FBT001
-    options = session_options(Settings(companions=asked), Subject(command=("./manager",)), ())
+def test_companions_are_named_or_chosen_or_both(given: tuple[str, ...], named: tuple[str, ...], chooses: bool) -> None:  # noqa: FBT001
+    options = session_options(Settings(companions=given), Subject(command=("./manager",)), ())
     assert (options.companions, options.chooses_companions) == (named, chooses)
 
 
@@ -169,7 +169,7 @@ def test_a_plan_written_by_hand_has_those_of_every_cluster_besides() -> None:
     )
 
 
-def test_who_names_companions_or_has_a_cluster_gets_no_others(tmp_path: Path) -> None:
+def test_a_user_who_names_companions_or_has_a_cluster_gets_no_others(tmp_path: Path) -> None:
     named = Settings(controller_cmd=("./m",), companions=("kwok",))
     assert options_for(named, [plan()], Samples(primaries=())).companions == ("kwok",)
     assert options_for(replace(named, companions=()), [plan()], Samples(primaries=())).companions == ()
@@ -202,7 +202,7 @@ def test_the_controller_is_the_command_lines_or_else_the_plans(given: dict[str, 
     assert subject_for(Settings(**given), [plan(), plan(controller=DRAWN_FOR)]) == expected
 
 
-def test_somebody_must_name_the_controller() -> None:
+def test_the_controller_must_be_named() -> None:
     with pytest.raises(UsageError, match="name the controller under test"):
         subject_for(Settings(), [plan(), plan()])
 
@@ -223,7 +223,7 @@ def test_further_programs_stay_with_the_controller_that_is_named_and_go_with_one
     assert subject_for(Settings(controller_also=(POLLER,)), [planned]).also == (POLLER,)
 
 
-def test_what_is_wrong_with_further_programs_is_told_before_anything_starts() -> None:
+def test_what_is_wrong_with_further_programs_is_reported_before_anything_starts() -> None:
     twice = Settings(controller_cmd=("./manager",), controller_also=(POLLER, POLLER))
     with pytest.raises(UsageError, match=r"controller-also: 'poller' is there twice; each program needs a name of its own"):
         subject_of(twice, None)

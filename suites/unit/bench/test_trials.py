@@ -61,14 +61,14 @@ def test_the_bound_follows_the_slowest_reference() -> None:
 
 def test_the_table_says_what_was_not_measured() -> None:
     trials = [Timed(1.0, 2.0, {"steps": 0.5}), Timed(3.0, 2.0, {"steps": 2.5}), Timed(2.0, None, {})]
-    whole = Ran(controller="A", checkout="this", minutes=1.25, whole=True, trials=trials)
+    complete = Ran(controller="A", checkout="this", minutes=1.25, whole=True, trials=trials)
     none = Ran(controller="A", checkout="old", minutes=0.5, whole=False, trials=(), trouble="its time was over")
-    told = whole.as_json()
-    assert (told["median"], told["medianBound"], told["p95"], told["within"], told["steps"]) == (2.0, 2.0, 2.9, 1, 3.0)
-    assert told["beside"] == 4 * 75 - 6
+    row = complete.as_json()
+    assert (row["median"], row["medianBound"], row["p95"], row["within"], row["steps"]) == (2.0, 2.0, 2.9, 1, 3.0)
+    assert row["beside"] == 4 * 75 - 6
     console = Console(width=190)
     with console.capture() as capture:
-        console.print(table([whole, none]))
+        console.print(table([complete, none]))
     lines = [line for line in capture.get().splitlines() if "│ A" in line]
     assert [[cell.strip() for cell in line.strip("│ ").split("│")][:8] for line in lines] == [
         ["A", "this", "3", "1.2", "2.0", "2.0", "2.9", "1/2"],

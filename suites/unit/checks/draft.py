@@ -39,7 +39,7 @@ STEPS = (Apply(object=_WIDGET), Touch(target=PlanTarget("example.com/v1", "Widge
 
 
 class Draft:
-    """A trial under these faults, or a reference if there are none, unless it is told its `role`.
+    """A trial under these faults, or a reference if there are none, unless `role` says otherwise.
 
     `names` are the widgets that the workload applies.
     """
@@ -117,10 +117,10 @@ class Draft:
     def _item(self, obj: Object) -> Item:
         return Item(self.namespace, **self._identity(obj["metadata"]))
 
-    def _commit(self, what: _Change, resource: str, obj: Object, *, told: _Change | Literal[""] | None = None) -> Self:
+    def _commit(self, what: _Change, resource: str, obj: Object, *, shown_as: _Change | Literal[""] | None = None) -> Self:
         """It is committed, and shown on the resource's stream unless that is held.
 
-        `told`: what it is to a stream with a selector, if that is something else; nothing if empty.
+        `shown_as`: what it is to a stream with a selector, if that is something else; nothing if empty.
         """
         self._revision += 1
         stored = obj | {"metadata": obj["metadata"] | {"resourceVersion": str(self._revision)}}
@@ -130,15 +130,15 @@ class Draft:
         else:
             self._objects[resource, what_it_is["name"]] = stored
         self.adds(Committed, resource=resource, type=what, object=stored, **what_it_is)
-        if resource not in self._streams or told == "":
+        if resource not in self._streams or shown_as == "":
             return self
-        frame: Object = {"stream": self._streams[resource], "type": told or what, **what_it_is}
+        frame: Object = {"stream": self._streams[resource], "type": shown_as or what, **what_it_is}
         if resource not in self._held:
             return self.adds(Delivered, **frame)
         self._held[resource].append(Delivered(at=0, **frame))
         self.adds(Withheld, fault=0, **frame)
         if not any(isinstance(entry, FaultFired) for entry in self.entries):
-            self.adds(FaultFired, fault=0, on=f"{told or what} {resource} {self.namespace}/{what_it_is['name']}")
+            self.adds(FaultFired, fault=0, on=f"{shown_as or what} {resource} {self.namespace}/{what_it_is['name']}")
         return self
 
     def _open(self, resource: str, *, start: str | None = None, **fields: Any) -> Self:  # noqa: ANN401
@@ -153,13 +153,13 @@ class Draft:
         where = self.namespace if namespace is None else namespace
         if where not in ("", self.namespace) and verb != "list":
             raise ValueError(f"no history has a {verb} in the namespace {where}: core/history/scope.py leaves it out")
-        asked = {"request": self._request, "client": "controller", "verb": verb, "resource": resource, "name": name}
-        self.adds(Asked, namespace=where, **asked, **fields)
+        request = {"request": self._request, "client": "controller", "verb": verb, "resource": resource, "name": name}
+        self.adds(Asked, namespace=where, **request, **fields)
 
     def _answer(self, resource: str, name: str) -> Self:
         """With the object as it is now."""
-        told = self._identity(self._objects[resource, name]["metadata"])
-        return self._succeed(namespace=self.namespace, **told)
+        identity = self._identity(self._objects[resource, name]["metadata"])
+        return self._succeed(namespace=self.namespace, **identity)
 
     def _succeed(self, **fields: Any) -> Self:  # noqa: ANN401
         return self.adds(Answered, request=self._request, outcome="ok", code=200, **fields)

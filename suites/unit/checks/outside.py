@@ -87,7 +87,7 @@ class Outside(Script):
 
     # --- the controller
 
-    def asked(self, verb: str = "SELECT", text: str = "SELECT 1 FROM pg_roles WHERE rolname = $1", *, of: str = "w") -> Self:
+    def calls(self, verb: str = "SELECT", text: str = "SELECT 1 FROM pg_roles WHERE rolname = $1", *, of: str = "w") -> Self:
         """It calls, and has no answer yet."""
         self._call += 1
         where = {"resource": WIDGETS, "namespace": self.namespace, "name": of} if of else {}
@@ -103,10 +103,10 @@ class Outside(Script):
         )
 
     def looks(self, *, of: str = "w") -> Self:
-        return self.asked(of=of).answered()
+        return self.calls(of=of).answered()
 
     def writes(self, verb: str = "CREATE", *, of: str = "w") -> Self:
-        return self.asked(verb, f"{verb} ROLE w", of=of).answered()
+        return self.calls(verb, f"{verb} ROLE w", of=of).answered()
 
     def makes(self, external: str = "w", *, of: str = "w", **fields: Any) -> Self:  # noqa: ANN401
         """It makes a role, or changes it, and the harness reads that."""

@@ -19,7 +19,7 @@ UNSURE = f"INCONCLUSIVE: it did not converge ({ONE_POD}), but"
 Cases = Mapping[str, tuple[Script | Trial, str]]
 
 
-def told(verdict: Verdict, like: str) -> str:
+def wording(verdict: Verdict, like: str) -> str:
     """A verdict in as many words as `like`: `FAIL`, or `FAIL: …` with what was found, or why nothing is known."""
     found = [", ".join(part for part in (finding.because, finding.though) if part) for finding in verdict.findings]
     words = "\n".join(found) or verdict.why
@@ -31,7 +31,7 @@ def verdicts(requirement: Requirement, cases: Cases, references: Sequence[Histor
 
     @pytest.mark.parametrize(("case", "verdict"), cases.values(), ids=cases)
     def test_verdict(case: Script | Trial, verdict: str) -> None:
-        found = told(verdict_of(requirement, case if isinstance(case, Trial) else Trial(case.ends(), references)), verdict)
+        found = wording(verdict_of(requirement, case if isinstance(case, Trial) else Trial(case.ends(), references)), verdict)
         assert found == verdict, found
 
     return test_verdict

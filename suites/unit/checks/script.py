@@ -67,10 +67,10 @@ class Script(Draft):
         """Another user creates a child."""
         return self._commit("ADDED", resource, self._new(resource, name, fields, owner=owner))
 
-    def labelled(self, name: str, resource: str = "pods", *, to: str, told: Literal["ADDED", "DELETED", ""]) -> Self:
+    def labelled(self, name: str, resource: str = "pods", *, to: str, shown_as: Literal["ADDED", "DELETED", ""]) -> Self:
         """Another user changes the label `app`, and the object enters or leaves what the resource's stream selects; or neither."""
         obj = self._objects[resource, name]
-        return self._commit("MODIFIED", resource, obj | {"metadata": obj["metadata"] | {"labels": {"app": to}}}, told=told)
+        return self._commit("MODIFIED", resource, obj | {"metadata": obj["metadata"] | {"labels": {"app": to}}}, shown_as=shown_as)
 
     def removed(self, name: str, resource: str = "pods") -> Self:
         """Another user deletes an object, and it is gone at once."""
@@ -132,7 +132,7 @@ class Script(Draft):
         """A request that is answered well and changes nothing in the trial's namespace.
 
         It is about that namespace or, with an empty one, about what is in none. Of others a history has nothing but lists: what is
-        the trial's there is told as if it were in the trial's, and what is not is left out (`core/history/scope.py`).
+        the trial's there is recorded as if it were in the trial's, and what is not is left out (`core/history/scope.py`).
         """
         self._ask(verb, resource, name, subresource=subresource, namespace=namespace)
         return self._succeed(name=name)
@@ -377,8 +377,8 @@ def pair_renewed(script: Script) -> Script:
 
 def two_references(*workloads: Workload) -> tuple[History, ...]:
     """Of these workloads, or both of the only one; of a pair unless said otherwise."""
-    first, *others = workloads or (Script.pair,)
-    return tuple(workload(reference(number)).ends() for number, workload in enumerate((first, *(others or [first])), 1))
+    first, *second = workloads or (Script.pair,)
+    return tuple(workload(reference(number)).ends() for number, workload in enumerate((first, *(second or [first])), 1))
 
 
 def beside(script: Script, *workloads: Workload) -> Trial:

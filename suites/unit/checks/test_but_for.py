@@ -31,7 +31,7 @@ def test_what_any_reference_shows_is_not_unheard_of() -> None:
     assert most_often(found, levels, lambda level: level > 0) == {True: 2}
 
 
-def test_who_is_asked() -> None:
+def test_which_references_are_asked() -> None:
     """All of them about ends, those of the whole workload about steps, those without a restart about what that would excuse."""
     first, second = two_references(applied)
     runs = [first, replace(second, header=msgspec.structs.replace(second.header, role="final"))]

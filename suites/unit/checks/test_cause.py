@@ -89,8 +89,8 @@ def test_severity_and_cause(script: Script, severity: Severity, cause: str) -> N
 
 def test_the_cause_is_the_first_decision_of_all_findings_in_the_same_situation() -> None:
     script = held().creates("w-a").deletes("w-a")
-    asked = [index for index, entry in enumerate(script.entries) if isinstance(entry, Asked)]
-    found = judged(script, Finding("later", (0, asked[1])), Finding("first", (0, asked[0])), Finding("at the end", ()))
+    requests = [index for index, entry in enumerate(script.entries) if isinstance(entry, Asked)]
+    found = judged(script, Finding("later", (0, requests[1])), Finding("first", (0, requests[0])), Finding("at the end", ()))
 
     assert {cause for _, cause in found} == {"it creates pods on an old view of pods"}
     assert [severity for severity, _ in found] == ["destroyed", "duplicated", "stuck"]
@@ -99,8 +99,8 @@ def test_the_cause_is_the_first_decision_of_all_findings_in_the_same_situation()
 def test_an_end_comes_from_the_first_write_on_an_old_view_whatever_else_was_done() -> None:
     script = Script(HOLD, Reject(resource="pods", verb="create")).opens().fires().opens(1).fires(1).applied("w").creates("w-a")
     names = {entry.fault: index for index, entry in enumerate(script.entries) if isinstance(entry, FaultOpened)}
-    (asked,) = (index for index, entry in enumerate(script.entries) if isinstance(entry, Asked))
-    found = judged(script, Finding("the end", (names[FaultIndex(1)],)), Finding("a write", (names[FaultIndex(0)], asked)))
+    (request,) = (index for index, entry in enumerate(script.entries) if isinstance(entry, Asked))
+    found = judged(script, Finding("the end", (names[FaultIndex(1)],)), Finding("a write", (names[FaultIndex(0)], request)))
 
     assert found == [
         ("stuck", "it creates pods on an old view of pods"),
@@ -132,7 +132,7 @@ def test_what_is_not_scored_explains_nothing_that_is() -> None:
     made = Trial(held().updates("w", status=1).creates("w-a").ends())
     update, create, *_ = (index for index, entry in enumerate(made.entries) if isinstance(entry, Asked))
     cost = replace(RULE, slug="cost", level="provisional")
-    verdicts = [Verdict(slug, Outcome.FAIL, (Finding("", (0, asked)),)) for slug, asked in (("cost", update), ("x", create))]
+    verdicts = [Verdict(slug, Outcome.FAIL, (Finding("", (0, request)),)) for slug, request in (("cost", update), ("x", create))]
     found = with_causes(made, list(zip((cost, RULE), verdicts, strict=True)))
 
     assert [verdict.requirement for verdict in found] == ["cost", "x"]

@@ -83,7 +83,7 @@ def test_the_steps_may_come_to_something_else_than_in_the_references() -> None:
 
 @pytest.mark.parametrize("patch", [{"metadata": {"labels": None}}, {"spec": {"nodeName": "n"}}], ids=["set aside", "edited"])
 @pytest.mark.parametrize("is_restarted", [True, False], ids=["restarted", "one life"])
-def test_a_new_life_need_not_know_of_a_child_that_somebody_set_aside(patch: Manifest, *, is_restarted: bool) -> None:
+def test_a_new_life_need_not_know_of_a_child_that_another_user_set_aside(patch: Manifest, *, is_restarted: bool) -> None:
     script = Script(RESTART, steps=(*STEPS, Edit(resource="pods", patch=patch))).pair()
     trial = beside(script.restarted() if is_restarted else script)
 

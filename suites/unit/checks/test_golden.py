@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # who they are of
+from staleproof.fixtures.controllers.mutants import MUTANTS  # noqa: TID251  # whose histories they are
 
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.judge import judge
@@ -102,14 +102,14 @@ def test_every_recorded_history_is_judged(folder: str, names: Collection[str]) -
     assert kept <= set(names), "of controllers that are gone"
 
 
-def test_lost_data_is_reported_first_though_nobody_made_the_claim_again_and_the_trial_did_not_converge() -> None:
+def test_lost_data_is_reported_first_though_the_claim_was_not_made_again_and_the_trial_did_not_converge() -> None:
     history = read(HISTORIES / "mutants" / "hasty_stored_widget.jsonl.gz")
-    first, *others = stories(judge(history), history)
+    first, *more_stories = stories(judge(history), history)
 
     assert first.requirement == "no-delete-of-unseen"
     assert first.summary.startswith("destroyed: your client lists widgets.staleproof.dev with resourceVersion 0")
     assert {"no-time-travel", "converges-after-catch-up"} <= set(first.also)
-    assert others == []
+    assert more_stories == []
 
 
 @pytest.mark.parametrize("name", FIXTURES)
@@ -139,7 +139,7 @@ def test_of_kube_controller_manager(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in sorted(CAUGHT_BY) if (HISTORIES / "mutants" / f"{name}.jsonl.gz").exists()])
 def test_of_a_mutant(name: str) -> None:
-    """Of those that have a history: which have none, another test tells."""
+    """Of those that have a history: another test says which have none."""
     verdicts = verdicts_of(HISTORIES / "mutants" / f"{name}.jsonl.gz")
 
     assert CAUGHT_BY[name] in {verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.FAIL}
@@ -169,7 +169,7 @@ def test_a_kept_history_does_not_say_where_it_was_made(path: Path) -> None:
     assert Path(command).name == command
 
 
-def test_the_first_story_that_staleproof_told() -> None:
+def test_the_first_story_of_staleproof() -> None:
     history = read(HISTORIES / "naive-hidden-creates.jsonl")
     finding = next(finding for verdict in judge(history) for finding in verdict.findings)
 

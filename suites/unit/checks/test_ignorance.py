@@ -37,7 +37,7 @@ def found(trial: Trial, reason: Reason) -> list[Finding]:
 
 
 @pytest.mark.parametrize(
-    ("script", "told"),
+    ("script", "expected"),
     [
         (hidden(), {"hidden": "pod/ns/w-d is the 4th live pod of widget/w; fault-free runs never had more than 3"}),
         (earlier_life(), {"hidden": "the 4th live pod", "earlier life": "made after a restart"}),
@@ -45,13 +45,13 @@ def found(trial: Trial, reason: Reason) -> list[Finding]:
     ],
     ids=["hidden", "earlier life", "lost answer"],
 )
-def test_a_reason_explains_what_was_not_known_for_it(script: Script, told: dict[Reason, str]) -> None:
+def test_a_reason_explains_what_was_not_known_for_it(script: Script, expected: dict[Reason, str]) -> None:
     trial = beside(script, three)
     reasons: tuple[Reason, ...] = ("hidden", "first list", "past list", "earlier life", "lost answer", "renamed")
     explained = {reason: findings[0] for reason in reasons if (findings := found(trial, reason))}
 
-    assert explained.keys() == told.keys()
-    assert all(told[reason] in finding.because and finding.though for reason, finding in explained.items())
+    assert explained.keys() == expected.keys()
+    assert all(expected[reason] in finding.because and finding.though for reason, finding in explained.items())
 
 
 def test_an_excess_that_nothing_unknown_explains_is_no_finding() -> None:

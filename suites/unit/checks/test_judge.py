@@ -17,7 +17,7 @@ from staleproof.core.fault import AnyFault
 from staleproof.core.history.entry import Broke, Ended
 from staleproof.core.history.history import History, decode, encode
 
-from .rule_cases import ONE_POD, UNSURE, told, witnesses
+from .rule_cases import ONE_POD, UNSURE, witnesses, wording
 from .script import HOLD, SEVER, WIDGETS, Script, Workload, beside, pair_renewed, trial, two_references
 
 AIM = "no-duplicate-create"
@@ -50,7 +50,7 @@ def hostile(history: History) -> History:
 
 
 def verdicts(history: History, *given: History) -> dict[str, str]:
-    return {verdict.requirement: told(verdict, ":") for verdict in judge(history, given)}
+    return {verdict.requirement: wording(verdict, ":") for verdict in judge(history, given)}
 
 
 # --- a history
@@ -60,7 +60,7 @@ def test_there_is_one_verdict_for_each_requirement() -> None:
     found = judge(innocent(), REFERENCES)
 
     assert [verdict.requirement for verdict in found] == [requirement.slug for requirement in REQUIREMENTS]
-    assert told(found[0], "PASS") == "PASS"
+    assert wording(found[0], "PASS") == "PASS"
 
 
 def test_a_verdict_survives_the_file() -> None:
@@ -142,7 +142,7 @@ AIMED: dict[str, tuple[History, str]] = {
 
 @pytest.mark.parametrize(("history", "verdict"), AIMED.values(), ids=AIMED)
 def test_what_a_trial_aims_at(history: History, verdict: str) -> None:
-    assert told(judge(history, REFERENCES)[0], verdict) == verdict
+    assert wording(judge(history, REFERENCES)[0], verdict) == verdict
 
 
 def test_what_is_found_under_hostile_faults_is_told_apart() -> None:
@@ -173,8 +173,8 @@ def test_a_rule_that_crashes_knows_nothing() -> None:
     crashing, sound = rule(KeyError("pods")), rule()
     first, second = judge(innocent(), REFERENCES, requirements=(crashing, sound))
 
-    assert told(first, ":") == "INCONCLUSIVE: the checker crashed, which is a bug of staleproof: KeyError: 'pods'"
-    assert told(second, "PASS") == "PASS"
+    assert wording(first, ":") == "INCONCLUSIVE: the checker crashed, which is a bug of staleproof: KeyError: 'pods'"
+    assert wording(second, "PASS") == "PASS"
 
 
 SAID: dict[str, tuple[tuple[Said, ...], str]] = {
@@ -187,7 +187,7 @@ SAID: dict[str, tuple[tuple[Said, ...], str]] = {
 
 @pytest.mark.parametrize(("said", "verdict"), SAID.values(), ids=SAID)
 def test_what_a_rule_says_becomes_a_verdict(said: tuple[Said, ...], verdict: str) -> None:
-    assert told(verdict_of(rule(*said), Trial(trial().ends())), verdict) == verdict
+    assert wording(verdict_of(rule(*said), Trial(trial().ends())), verdict) == verdict
 
 
 def test_findings_bear_the_slug_and_ten_are_enough() -> None:
@@ -199,8 +199,8 @@ def test_findings_bear_the_slug_and_ten_are_enough() -> None:
 def test_a_rule_that_needs_the_end_is_not_asked_about_a_trial_without() -> None:
     unsettled, settled = Trial(trial().released().unfinished()), Trial(trial().ends())
 
-    assert told(verdict_of(rule(KeyError(), needs_end=True), unsettled), ":") == "INCONCLUSIVE: the trial has no settling phase"
-    assert told(verdict_of(rule(needs_end=True), settled), "PASS") == "PASS"
+    assert wording(verdict_of(rule(KeyError(), needs_end=True), unsettled), ":") == "INCONCLUSIVE: the trial has no settling phase"
+    assert wording(verdict_of(rule(needs_end=True), settled), "PASS") == "PASS"
 
 
 # --- a suspicion
@@ -303,7 +303,7 @@ SUSPICIONS: dict[str, tuple[Script, dict[str, object], str]] = {
 def test_what_the_end_makes_of_a_suspicion(script: Script, fields: dict[str, Any], verdict: str) -> None:
     about = {"effects": fields["effects"]} if "effects" in fields else {}
     said = replace(SUSPICION, **{name: value for name, value in fields.items() if name not in about})
-    assert told(verdict_of(rule(said, **about), beside(script)), verdict) == verdict
+    assert wording(verdict_of(rule(said, **about), beside(script)), verdict) == verdict
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_what_the_end_makes_of_a_suspicion(script: Script, fields: dict[str, Any
 def test_what_references_make_of_a_proof(given: tuple[Workload, ...], verdict: str) -> None:
     found = verdict_of(rule(replace(SUSPICION, proof="it was seen")), beside(wrong(), *given))
 
-    assert told(found, verdict) == verdict
+    assert wording(found, verdict) == verdict
 
 
 def test_what_was_done_and_the_end_are_witnesses() -> None:

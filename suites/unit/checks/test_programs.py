@@ -61,7 +61,7 @@ def test_what_a_further_program_does_is_found_as_if_it_were_alone(name: str) -> 
     assert {finding.program for verdict in beside for finding in verdict.findings} <= {POLLER}
 
 
-def test_its_story_names_it_and_is_told_by_its_view() -> None:
+def test_its_story_names_it_and_follows_its_view() -> None:
     history = kept("naive-hidden-creates")
     (alone, *_), (beside, *_) = stories(judge(history), history), stories(judge(handed_over(history)), handed_over(history))
     assert (alone.program, beside.program) == ("", POLLER)

@@ -26,7 +26,7 @@ def applied(script: Script, *names: str) -> Script:
     return script.step(1, "apply").applied("w", spec=len(names)).creates(*names)
 
 
-def told(trial: Trial, verb: OwnVerb) -> list[tuple[str, int, int]]:
+def excess(trial: Trial, verb: OwnVerb) -> list[tuple[str, int, int]]:
     """Name, how many there then were, and how many are usual."""
     return [(each.deed.child.name, each.deed.live, each.usual) for each in surplus(trial) if each.deed.verb == verb]
 
@@ -53,7 +53,7 @@ CREATES = {
 
 @pytest.mark.parametrize(("script", "found"), CREATES.values(), ids=CREATES)
 def test_creates(script: Script, found: list[tuple[str, int, int]]) -> None:
-    assert told(beside(script, grown), "create") == found
+    assert excess(beside(script, grown), "create") == found
 
 
 def test_enough_others_explain_a_create() -> None:
@@ -82,11 +82,11 @@ def test_what_is_made_otherwise_repeats_nothing_as_long_as_no_more_is_made() -> 
 
     trial = beside(each_state(Script(HOLD), deletes=False), each_state)
     (create,) = surplus(trial)
-    others = [each for each in object_history(trial).objects.values() if each.name in ("w-a", "w-b")]
+    pods = [each for each in object_history(trial).objects.values() if each.name in ("w-a", "w-b")]
 
     assert (create.deed.child.name, create.deed.live, create.usual, create.in_all) == ("w-c", 3, 2, False)
-    assert create.explained_by(others) == []
-    assert create.explained_by([*others, create.deed.child]) == [create.deed.child]
+    assert create.explained_by(pods) == []
+    assert create.explained_by([*pods, create.deed.child]) == [create.deed.child]
 
 
 # --- deletes ---------------------------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ DELETES = {
 
 @pytest.mark.parametrize(("script", "workload", "found"), DELETES.values(), ids=DELETES)
 def test_deletes(script: Script, workload: Workload, found: list[tuple[str, int, int]]) -> None:
-    assert told(beside(script, workload), "delete") == found
+    assert excess(beside(script, workload), "delete") == found
 
 
 def test_what_was_left_is_reported_in_words() -> None:

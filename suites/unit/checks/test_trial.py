@@ -134,17 +134,17 @@ def test_references_know_the_trial_that_they_are_compared_with() -> None:
 
 
 def test_a_fact_is_worked_out_once_for_each_trial() -> None:
-    asked: list[Trial] = []
+    trials: list[Trial] = []
 
     @fact
     def nothing(trial: Trial) -> None:
-        asked.append(trial)
+        trials.append(trial)
 
     first, second = Trial(trial().ends()), Trial(trial().ends())
     for each in (first, first, second, first):
         nothing(each)
 
-    assert asked == [first, second]
+    assert trials == [first, second]
 
 
 def test_a_comparison_is_indexed_once_and_its_references_are_shared() -> None:
@@ -161,8 +161,8 @@ def test_a_comparison_is_indexed_once_and_its_references_are_shared() -> None:
 def test_what_was_indexed_long_ago_is_indexed_anew() -> None:
     first = trial().pair().ends()
     before = indexed(first)
-    others = [trial().pair().ends() for _ in range(20)]
-    for each in others:
+    histories = [trial().pair().ends() for _ in range(20)]
+    for each in histories:
         indexed(each)
 
     assert indexed(first) is not before

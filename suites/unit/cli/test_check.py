@@ -94,7 +94,7 @@ def test_an_export_needs_no_run_folder(trial: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (lambda path: path.unlink(), "No such file or directory; bring it back, or take what `staleproof export` makes"),
         (lambda path: path.write_bytes(path.read_bytes()[:-9]), "damaged or was cut short"),
@@ -103,13 +103,13 @@ def test_an_export_needs_no_run_folder(trial: Path, tmp_path: Path) -> None:
     ids=["missing", "cut short", "changed"],
 )
 @pytest.mark.parametrize("what", ["references/*/history.jsonl.gz", "manifests/*.json.gz"])
-def test_what_is_not_as_it_was_written_is_named(spoil: Callable[[Path], None], told: str, what: str, trial: Path) -> None:
+def test_what_is_not_as_it_was_written_is_named(spoil: Callable[[Path], None], message: str, what: str, trial: Path) -> None:
     spoilt = sorted((trial.parents[2] / "shared").glob(what))[0]
     spoil(spoilt)
     done = invoke(trial, command=export)
     assert isinstance(done.exception, UsageError)
     assert str(spoilt) in str(done.exception)
-    assert told in str(done.exception)
+    assert message in str(done.exception)
 
 
 def test_a_history_that_was_taken_from_its_run_is_refused(trial: Path, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_truncated_history_is_noted_and_inconclusive(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (None, "cannot read"),
         (b"", "the file is empty; expected a header"),
@@ -150,14 +150,14 @@ def test_a_truncated_history_is_noted_and_inconclusive(tmp_path: Path) -> None:
         (b"\xff\xfe\n{}\n", "line 1: "),
     ],
 )
-def test_what_is_no_history_is_refused_with_its_path(content: bytes | None, told: str, tmp_path: Path) -> None:
+def test_what_is_no_history_is_refused_with_its_path(content: bytes | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
     if content is not None:
         path.write_bytes(content)
     done = invoke(path)
     assert isinstance(done.exception, UsageError)
     assert str(path) in str(done.exception)
-    assert told in str(done.exception)
+    assert message in str(done.exception)
     assert done.stdout == ""
 
 

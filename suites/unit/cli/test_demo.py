@@ -31,7 +31,7 @@ def test_guilty_and_innocent() -> None:
 def test_what_was_not_seen_does_not_pass(outcome: Outcome) -> None:
     innocent = result("expectations-hidden-creates")
     slug = innocent.plan.aims[0]
-    others = tuple(each for each in innocent.verdicts if each.requirement != slug)
-    unknown = replace(innocent, verdicts=(Verdict(slug, outcome, why="the [fault] did not fire"), *others))
+    other_verdicts = tuple(each for each in innocent.verdicts if each.requirement != slug)
+    unknown = replace(innocent, verdicts=(Verdict(slug, outcome, why="the [fault] did not fire"), *other_verdicts))
     assert joined(unknown) is Outcome.INCONCLUSIVE
     assert shown(unknown) == f"? inconclusive  fixture  1.0 s\n    {slug}: the [fault] did not fire\n"

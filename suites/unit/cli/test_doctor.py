@@ -26,16 +26,18 @@ def test_a_check_is_a_line_with_its_fix_and_the_log() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "name the controller under test"),
         (("--controller-cmd=m", "--samples=nosuch"), "--samples: nosuch does not exist"),
         (("--controller-cmd=m", "--config=nosuch.yaml"), "cannot read nosuch.yaml"),
     ],
 )
-def test_wrong_input_starts_nothing(arguments: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_input_starts_nothing(
+    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(doctor, arguments, standalone_mode=False)
     assert isinstance(done.exception, UsageError)
-    assert told in str(done.exception)
+    assert message in str(done.exception)
     assert not (tmp_path / ".staleproof").exists()

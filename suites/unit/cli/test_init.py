@@ -66,7 +66,7 @@ def test_what_is_missing_is_reported_and_left_to_people() -> None:
     assert read(Path(NAME)) == {}
 
 
-def test_what_only_needs_somebody_to_build_it_is_a_comment(here: Path) -> None:
+def test_what_only_needs_to_be_built_is_a_comment(here: Path) -> None:
     (here / "main.go").write_text("package main\n")
     assert invoke().return_value == 0
     assert "# controller-cmd: ./bin/manager  # is what `make build` makes" in Path(NAME).read_text()
@@ -90,10 +90,10 @@ def test_definitions_of_other_projects_are_left_to_people(name: str, text: str, 
     (here / name).write_text(text)
     done = invoke()
     assert done.return_value == 0, done.exception
-    is_told = not name.startswith("vendor")
-    assert ("✓ crds: config/crd/bases defines Widget" in done.stdout) is is_told
-    assert ("? crds: config/crd/theirs defines Issuer of another project" in done.stdout) is is_told
-    assert ("# not found: CustomResourceDefinitions" in Path(NAME).read_text()) is not is_told
+    is_own = not name.startswith("vendor")
+    assert ("✓ crds: config/crd/bases defines Widget" in done.stdout) is is_own
+    assert ("? crds: config/crd/theirs defines Issuer of another project" in done.stdout) is is_own
+    assert ("# not found: CustomResourceDefinitions" in Path(NAME).read_text()) is not is_own
 
 
 def test_a_project_file_that_cannot_be_read_tells_nothing(here: Path) -> None:

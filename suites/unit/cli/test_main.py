@@ -11,7 +11,7 @@ from staleproof.errors import HarnessBug, SetupError, UsageError
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "told"),
+    ("error", "code", "message"),
     [
         (UsageError("no such plan"), 4, "staleproof: no such plan\n"),
         (SetupError("port taken"), 11, "staleproof: port taken\n"),
@@ -23,7 +23,7 @@ from staleproof.errors import HarnessBug, SetupError, UsageError
     ],
 )
 def test_an_error_becomes_its_exit_code(
-    error: Exception, code: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: Exception, code: int, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     @click.command()
     def breaking() -> None:
@@ -35,9 +35,9 @@ def test_an_error_becomes_its_exit_code(
         main()
     assert exited.value.code == code
     shown = capsys.readouterr()
-    assert told in shown.err
+    assert message in shown.err
     assert shown.out == ""
-    assert ("Traceback" in shown.err) is isinstance(error, KeyError), "only what nobody expected shows where it came from"
+    assert ("Traceback" in shown.err) is isinstance(error, KeyError), "only an unexpected error shows where it came from"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -39,5 +39,5 @@ def test_what_makes_or_deletes_comes_first_and_what_does_nothing_has_a_line() ->
 
 
 def test_where_there_is_no_room_for_two_primaries_there_is_no_map() -> None:
-    told = "Widget/w: there is no map, because a second primary collides with the first (192.0.2.7)"
-    assert " ".join(shown(alone=["192.0.2.7"]).split()) == told
+    line = "Widget/w: there is no map, because a second primary collides with the first (192.0.2.7)"
+    assert " ".join(shown(alone=["192.0.2.7"]).split()) == line

@@ -35,7 +35,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ({"controller_cmd": "./given"}, {"STALEPROOF_CONTROLLER_CMD": "./from-environment"}, "./given"),
     ],
 )
-def test_who_wins(options: dict[str, object], environ: dict[str, str], command: str) -> None:
+def test_which_setting_wins(options: dict[str, object], environ: dict[str, str], command: str) -> None:
     settings = settings_of(options, environ)
     assert settings.controller_cmd == (command,)
     assert settings.controller_start_seconds == 60, "also where the command has no such option"

@@ -25,7 +25,7 @@ def test_of_an_exported_trial_one_file_is_written(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "message"),
     [
         (["html"], "there is no run here yet (.staleproof/latest): name the folder of one"),
         (["trace"], "there is no run here yet"),
@@ -35,13 +35,13 @@ def test_of_an_exported_trial_one_file_is_written(tmp_path: Path, monkeypatch: p
         (["html", "nosuch"], "cannot read nosuch: No such file or directory; give a history, the folder of a trial"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_to_give(
-    command: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_is_not_there_is_reported_with_what_to_give(
+    command: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(report_group, command, standalone_mode=False)
     assert isinstance(done.exception, UsageError)
-    assert str(done.exception).startswith(told)
+    assert str(done.exception).startswith(message)
 
 
 def test_the_list_of_commands_cuts_no_sentence() -> None:

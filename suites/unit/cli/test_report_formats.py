@@ -1,4 +1,4 @@
-"""`staleproof report`: a run folder, told in each format."""
+"""`staleproof report`: a run folder, reported in each format."""
 
 import json
 from pathlib import Path

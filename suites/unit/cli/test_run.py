@@ -43,7 +43,7 @@ def invoke(command: click.Command, *arguments: str) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("command", "arguments", "told"),
+    ("command", "arguments", "message"),
     [
         (run, [], "nothing to run: name plans, or primaries with --samples"),
         (run, ["nosuch"], "no plan 'nosuch'"),
@@ -62,12 +62,12 @@ def invoke(command: click.Command, *arguments: str) -> Result:
         (replay, ["plan.json"], "name the controller under test"),
     ],
 )
-def test_wrong_input_starts_nothing(command: click.Command, arguments: list[str], told: str, here: Path) -> None:
+def test_wrong_input_starts_nothing(command: click.Command, arguments: list[str], message: str, here: Path) -> None:
     (here / "plan.json").write_bytes(encode(plan()))
     (here / "widget.yaml").write_text(json.dumps(WIDGET))
     done = invoke(command, *arguments)
     assert isinstance(done.exception, UsageError), done.exception
-    assert told in str(done.exception)
+    assert message in str(done.exception)
     assert not (here / ".staleproof").exists()
 
 

@@ -58,14 +58,14 @@ def test_the_story_stands_below_its_verdict() -> None:
 
 
 def test_on_a_terminal_a_long_line_goes_on_below_its_beginning() -> None:
-    out, told = io.StringIO(), "from here its pods stream was held; it had been shown pods up to resourceVersion 89"
+    out, sentence = io.StringIO(), "from here its pods stream was held; it had been shown pods up to resourceVersion 89"
     console = Console(file=out, width=60, force_terminal=True, color_system=None)
-    show_story(console, replace(STORY, lines=((0.7, told),)))
+    show_story(console, replace(STORY, lines=((0.7, sentence),)))
     lines = out.getvalue().splitlines()
     at = lines.index("        0.700 s  from here its pods stream was held; it had ")
     assert lines[at + 1].startswith(" " * 17 + "been shown pods")
     assert max(map(len, lines)) <= 60
-    assert " ".join(" ".join(lines).split()).count(f"0.700 s {told}") == 1, "nothing is lost"
+    assert " ".join(" ".join(lines).split()).count(f"0.700 s {sentence}") == 1, "nothing is lost"
 
 
 def test_other_requirements_that_the_same_cause_violated_have_no_story_of_their_own() -> None:

@@ -26,7 +26,7 @@ def test_errors_are_raised() -> None:
 
 
 def test_what_is_interrupted_stops_first() -> None:
-    told: list[str] = []
+    events: list[str] = []
 
     async def work() -> None:
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
@@ -34,8 +34,8 @@ def test_what_is_interrupted_stops_first() -> None:
             await asyncio.Event().wait()
         finally:
             await asyncio.sleep(0)
-            told.append("stopped")
+            events.append("stopped")
 
     with pytest.raises(KeyboardInterrupt):
         run_interruptibly(work())
-    assert told == ["stopped"]
+    assert events == ["stopped"]

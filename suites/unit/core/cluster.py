@@ -127,8 +127,8 @@ class Reflector:
     def listed(self, items: dict[str, int], revision: int) -> None:
         self.known, self.resume = dict(items), revision
 
-    def opened(self, asked: ApiRequest) -> None:
-        self._initial = {} if asked.is_watch_list else None
+    def opened(self, request: ApiRequest) -> None:
+        self._initial = {} if request.is_watch_list else None
         if self.kind == "watch":
             self.known = {}
 

@@ -15,7 +15,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     max_leaves=6,
 )
 OBJECT: st.SearchStrategy[dict[str, Any]] = st.dictionaries(TEXT, JSON, max_size=3)
-# What cannot be told from a type alone: JSON has no NaN, and an object is any JSON object.
+# What a type alone does not say: JSON has no NaN, and an object is any JSON object.
 TYPES: dict[Any, st.SearchStrategy[Any]] = {
     float: st.floats(min_value=0, max_value=1e9),
     float | None: st.none() | st.floats(min_value=0, max_value=1e9),

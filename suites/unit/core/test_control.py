@@ -72,7 +72,7 @@ def test_what_is_hostile_is_let_in_when_it_is_wanted() -> None:
 
 
 @pytest.mark.parametrize("fault", [{"fault": "Kill", "resource": "pods"}, {"fault": "Restart"}, {"fault": "Pause"}])
-def test_what_is_done_to_the_process_needs_somebody_who_runs_it(fault: dict[str, str]) -> None:
+def test_what_is_done_to_the_process_needs_a_runner(fault: dict[str, str]) -> None:
     kind = fault["fault"]
     refused = f" ({kind}): it is done to the controller's process, which the proxy"
     with pytest.raises(PlanError, match=re.escape(f"fault 2{refused}")):

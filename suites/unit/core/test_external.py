@@ -57,8 +57,8 @@ def test_what_another_user_changes_is_what_was_said(fields: dict[str, Any], chan
 
 
 @pytest.mark.parametrize(
-    ("verb", "changes"),
+    ("verb", "expected"),
     [("CREATE", True), ("put", True), ("WITH", True), ("SELECT", False), ("get", False), ("BEGIN", False), ("", False)],
 )
-def test_what_a_call_is_there_for_is_known_by_its_verb(verb: str, *, changes: bool) -> None:
-    assert changes_something(verb) is changes
+def test_what_a_call_is_there_for_is_known_by_its_verb(verb: str, *, expected: bool) -> None:
+    assert changes_something(verb) is expected

@@ -45,7 +45,7 @@ TESTED_WITH: dict[str, st.SearchStrategy[Kind]] = {"NoEndBookmark": st.just("wat
 
 @dataclass
 class World:
-    """How a run begins: what is there, who watches, from before the first step or not, how many bytes may wait in a gate."""
+    """How a run begins: what is there, which client watches, whether from before the first step, how many bytes a gate may keep."""
 
     objects: set[str]
     client: Reflector
@@ -98,10 +98,10 @@ class _Watching(RuleBasedStateMachine):
             self.wire.feed([self.server.delete(name)])
             self.wire.ask()
 
-    @rule(others=st.integers(0, 3))
-    def bookmark(self, others: int) -> None:
+    @rule(elsewhere=st.integers(0, 3))
+    def bookmark(self, elsewhere: int) -> None:
         """The revision moves on with objects of other resources, or not at all."""
-        self.server.revision += others
+        self.server.revision += elsewhere
         self.wire.feed(self.bookmarks())
 
     def bookmarks(self) -> list[Frame]:
@@ -236,8 +236,8 @@ class Hostile(_Watching):
     def last_scene(self) -> None:
         """Alone, acting on one object, and with a stream that goes on far enough, it does break what it says."""
         name = "" if self.hostile in ("NoEndBookmark", "StaleRead") else "a"
-        changes = {"name": name, "window": Window()} | ({"nth": None} if "nth" in self.fault.__struct_fields__ else {})
-        fault = msgspec.structs.replace(self.fault, **changes)
+        fields = {"name": name, "window": Window()} | ({"nth": None} if "nth" in self.fault.__struct_fields__ else {})
+        fault = msgspec.structs.replace(self.fault, **fields)
         kind: Kind = "list" if self.hostile == "StaleRead" else "watch-list"
         wire = Wire(StrictSchedule([fault], NAMESPACE), self.server, Reflector(kind, bookmarks=True, from_zero=False), NotingGate)
         wire.apply(wire.schedule.begin_step(1, 0.0, revision=self.server.revision))

@@ -78,7 +78,7 @@ class Wire:
     # --- the client's requests
 
     def ask(self) -> None:
-        """The client makes its next request, unless one is under way or nobody can connect."""
+        """The client makes its next request, unless one is under way or no client can connect."""
         if self.stream is None and self.pending is None and not self.schedule.refuses_connections:
             self._before(request(f"GET {self.client.wants()}"))
 
@@ -87,7 +87,7 @@ class Wire:
         self.apply(self.schedule.triggered_by(request(f"POST {target}"), self.now))
 
     def leave(self) -> None:
-        """The client closes its watch; what has not left by now is nobody's fault."""
+        """The client closes its watch; what has not left by now is no fault of the gate."""
         if (stream := self.stream) is not None:
             stream.gate.release_all(self.now)
             unsent = {item.frame.raw for item in stream.gate.release(self.now) if isinstance(item, Waiting)}
@@ -95,48 +95,48 @@ class Wire:
             stream.watch.left_by_client(self.now)
             self._over(stream)
 
-    def _before(self, asked: ApiRequest) -> None:
-        decision, fault = self.schedule.on_request(asked)
+    def _before(self, request: ApiRequest) -> None:
+        decision, fault = self.schedule.on_request(request)
         self._fires(fault)
         match decision:
             case Pass():
-                self._forward(asked)
+                self._forward(request)
             case Stall() if fault is not None:
                 again = decision.then == "forward"
-                self.pending = Pending(lambda: not self.schedule.is_open(fault), lambda: self._before(asked) if again else None)
+                self.pending = Pending(lambda: not self.schedule.is_open(fault), lambda: self._before(request) if again else None)
             case Reply(code):
-                assert code != 410 or asked.start is not None, "410 for a request that needs no history"
+                assert code != 410 or request.start is not None, "410 for a request that needs no history"
                 self.client.refused(code)
             case Wait(seconds):
-                self._later(seconds, lambda: self._forward(asked))
+                self._later(seconds, lambda: self._forward(request))
             case FromPast(step):
-                self._forward(asked, past=self.schedule.revision_at(step))
+                self._forward(request, past=self.schedule.revision_at(step))
             case _:
                 assert decision == Cut()
 
     def _fires(self, fault: FaultRef | None) -> None:
         self.fired |= {entry.fault for entry in self.schedule.fires(fault, "", self.now)}
 
-    def _forward(self, asked: ApiRequest, *, past: int | None = None) -> None:
-        if not asked.is_watch:
-            self._list(asked, past)
-        elif (expiry := self.schedule.expiries.of(asked)) is not None:
+    def _forward(self, request: ApiRequest, *, past: int | None = None) -> None:
+        if not request.is_watch:
+            self._list(request, past)
+        elif (expiry := self.schedule.expiries.of(request)) is not None:
             self._fires(expiry.fault)
             self.client.refused(410)
         else:
-            self._open(asked, past)
+            self._open(request, past)
 
-    def _list(self, asked: ApiRequest, past: int | None) -> None:
+    def _list(self, request: ApiRequest, past: int | None) -> None:
         revision = self.server.revision if past is None else past
         items = self.server.state_at(revision)
         if past is not None:
-            self.schedule.gave_past(asked, past)
+            self.schedule.gave_past(request, past)
 
         def arrive() -> None:
-            self.schedule.expiries.listed(asked)
+            self.schedule.expiries.listed(request)
             self.client.listed(items, revision)
 
-        decision, fault = (Pass(), None) if past is not None else self.schedule.on_answer(asked)
+        decision, fault = (Pass(), None) if past is not None else self.schedule.on_answer(request)
         self._fires(fault)
         match decision:
             case Pass():
@@ -146,18 +146,18 @@ class Wire:
             case _:
                 assert decision == Cut()
 
-    def _open(self, asked: ApiRequest, past: int | None) -> None:
+    def _open(self, request: ApiRequest, past: int | None) -> None:
         made: list[NotingGate] = []
 
         def gate(**options: object) -> NotingGate:
             made.append(self._gate(**options))
             return made[-1]
 
-        watch = WatchStream(StreamId(len(self.streams)), "client", asked, self.schedule, self.now, gate)
+        watch = WatchStream(StreamId(len(self.streams)), "client", request, self.schedule, self.now, gate)
         stream = self.stream = Stream(watch, made[0])
-        self.client.opened(asked)
-        if asked.start is not None:
-            self.feed(self.server.since(asked.start))
+        self.client.opened(request)
+        if request.start is not None:
+            self.feed(self.server.since(request.start))
             return
         initial = self.server.initial(self.server.revision if past is None else past)
         stream.passage.initial.extend(initial)
@@ -166,7 +166,7 @@ class Wire:
             self.flush()
             self.feed(self.server.since(past))
         else:
-            self.feed([*initial, bookmark(self.server.revision, initial_end=True)] if asked.is_watch_list else initial)
+            self.feed([*initial, bookmark(self.server.revision, initial_end=True)] if request.is_watch_list else initial)
 
     # --- frames
 

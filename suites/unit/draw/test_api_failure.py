@@ -50,7 +50,7 @@ def test_answers_are_lost_and_late_where_writes_were_seen() -> None:
     ]
 
 
-def test_nobody_competes_for_what_is_only_created_or_deleted() -> None:
+def test_no_user_competes_for_what_is_only_created_or_deleted() -> None:
     competitions = [fault for plan in compete(widgets(), STANDARD) for fault in plan.faults]
 
     assert {(fault.resource, fault.verb) for fault in competitions if isinstance(fault, Compete)} == {
@@ -91,7 +91,7 @@ def test_reads_are_rejected_when_the_controller_has_to_read() -> None:
     assert plan.settle.deadline_seconds >= 2 * (reject.window.seconds or 0)
 
 
-def test_nobody_competes_for_what_a_patch_creates() -> None:
+def test_no_user_competes_for_what_a_patch_creates() -> None:
     of = widgets()
     applied = replace(
         of, life=tuple(replace(each, verb="patch") if each.verb in ("create", "update") else each for each in of.life)

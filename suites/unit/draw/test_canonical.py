@@ -120,15 +120,15 @@ def test_the_last_state_of_a_round_trip_is_the_first(of: Observed) -> None:
     assert all(states[step] != states[step - 1] for step in trip.away)
 
 
-@pytest.mark.parametrize("others", [(), (MOVE,)])
-def test_nothing_is_taken_back_that_cannot_be(others: tuple[Move, ...]) -> None:
+@pytest.mark.parametrize("more_moves", [(), (MOVE,)])
+def test_nothing_is_taken_back_that_cannot_be(more_moves: tuple[Move, ...]) -> None:
     fixed = structs.replace(SWITCHED, returns=False)
-    of = widgets(changes=False, turned=(GROWN, fixed, *others))
+    of = widgets(changes=False, turned=(GROWN, fixed, *more_moves))
 
     assert of.change == of.do(GROWN)
     assert [step.patch for step in round_trip(of).steps if isinstance(step, Patch)] == [
-        *(patch for move in others for patch in (move.do, move.undo)),
+        *(patch for move in more_moves for patch in (move.do, move.undo)),
         *(of.scale(1).patch, of.scale(3).patch),
     ]
-    assert round_trip(of).changes == (2 if others else 0)
+    assert round_trip(of).changes == (2 if more_moves else 0)
     assert turns(of).steps == (appear(of), of.scale(1), of.scale(3), UNWOKEN)

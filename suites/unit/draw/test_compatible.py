@@ -48,7 +48,7 @@ STEPS_WITH_AN_END = (Apply(object=sample(3)), Delete(target=TARGET), Apply(objec
             (*STEPS_WITH_A_CHILD[:2], Edit(resource=MAPS, patch={"data": {"content": "first-edited"}}), STEPS_WITH_A_CHILD[1]),
             0,
         ),  # nor what is to be edited
-        ([(DOWN,)], STEPS_WITH_AN_END, 0),  # who would remove the finalizer?
+        ([(DOWN,)], STEPS_WITH_AN_END, 0),  # what would remove the finalizer?
         ([(structs.replace(DOWN, window=Window(3, 4)),)], STEPS_WITH_AN_END, 1),
         ([(Restart(window=Window(2)),)], STEPS_WITH_AN_END, 1),
         ([(HideOwnWrite(resource=WIDGETS, write=UPDATED, window=Window(2)),)], STEPS_WITH_AN_END, 1),  # only that it is gone

@@ -23,7 +23,7 @@ def test_another_user_takes_the_name_of_the_last_child_unseen_before_it_is_scale
     assert plan.aims == ("no-delete-of-unseen",)
 
 
-def test_nobody_takes_a_generated_name_and_what_is_never_deleted_cannot_be_deleted_wrongly() -> None:
+def test_no_user_takes_a_generated_name_and_what_is_never_deleted_cannot_be_deleted_wrongly() -> None:
     generated = ChildKind("pods", creates=4, deletes=3, stable_names=False, stays=1)
     kept = ChildKind("services", creates=1, deletes=0, stable_names=True, stays=1)
 
@@ -59,7 +59,7 @@ def test_each_thing_that_it_does_to_finish_is_rejected() -> None:
     ]
 
 
-def test_who_keeps_a_finalizer_is_shown_that_the_primary_is_to_go_but_not_that_it_is_gone() -> None:
+def test_a_controller_that_keeps_a_finalizer_is_shown_that_the_primary_is_to_go_but_not_that_it_is_gone() -> None:
     of = widgets()
     deletes = death(of).deletes
     hidden = [plan.faults[0] for plan in deletion.primary_returns(of, STANDARD)]
@@ -73,7 +73,7 @@ def test_who_keeps_a_finalizer_is_shown_that_the_primary_is_to_go_but_not_that_i
     assert [fault.release for fault in held if type(fault) is HoldStream] == releases
 
 
-def test_the_terminating_primary_is_shown_to_who_keeps_a_finalizer_and_reads_the_past() -> None:
+def test_the_terminating_primary_is_shown_to_a_controller_that_keeps_a_finalizer_and_reads_the_past() -> None:
     of = replace(widgets(), reads_past=(WIDGETS,))
     (plan,) = deletion.terminating(of, STANDARD)
     died = death(of)

@@ -43,8 +43,8 @@ def test_what_a_draft_leaves_out_follows_from_the_scenario_and_from_what_was_obs
 
     assert (usual.steps, usual.faults, usual.manifests) == (life(of).steps, (), of.manifests)
     assert (usual.settle, long.settle) == (of.settle(), patient(of))
-    told = Scenario("a", settle=patient).plan(replace(draft, steps=glance(of), settle=SETTLE), of)
-    assert (told.steps, told.settle) == (glance(of), SETTLE)
+    complete = Scenario("a", settle=patient).plan(replace(draft, steps=glance(of), settle=SETTLE), of)
+    assert (complete.steps, complete.settle) == (glance(of), SETTLE)
 
 
 @pytest.mark.parametrize(

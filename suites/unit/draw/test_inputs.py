@@ -52,7 +52,7 @@ def test_what_is_otherwise_for_a_while_is_treated_as_what_is_gone() -> None:
         assert (Patch(target=SECRET, patch=edit), Patch(target=SECRET, patch=undo)) in turns
 
 
-def test_what_nobody_answers_to_gives_no_plans() -> None:
+def test_what_the_controller_does_not_react_to_gives_no_plans() -> None:
     of = supplied()
     deaf = replace(of, supply=tuple(replace(each, changes=False) for each in of.supply))
     for seen in (deaf, replace(of, inputs=())):

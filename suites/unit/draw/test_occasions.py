@@ -29,12 +29,12 @@ def test_scaling_makes_and_deletes_as_many_as_were_seen_and_no_more_than_are_wan
 
 def test_a_change_is_one_only_the_first_time() -> None:
     of, steps = widgets(), (Apply(object=sample(3)), TOUCH, CHANGE, CHANGE)
-    changes = [each.step for each in written(of, steps) if each.resource == MAPS and each.verb == "update"]
-    assert set(changes) <= {3}
+    steps_of_updates = [each.step for each in written(of, steps) if each.resource == MAPS and each.verb == "update"]
+    assert set(steps_of_updates) <= {3}
     assert not [each for each in written(of, (*steps, Rest(seconds=1.0))) if each.step == 5]
 
 
-def test_nothing_is_expected_of_it_while_it_is_told_what_it_was_not_told_in_its_life() -> None:
+def test_nothing_is_expected_of_it_after_a_step_that_its_life_did_not_have() -> None:
     of = widgets(turned=(SWITCHED,))
     assert of_pods(Apply(object=sample(3)), of.do(SWITCHED), of.scale(4), TOUCH) == [(1, "create", 3)]
 

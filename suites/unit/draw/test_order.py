@@ -43,7 +43,7 @@ def test_a_plan_takes_what_its_steps_take_without_faults_and_what_its_faults_add
     assert expected_seconds(drawn, TOOK) == seconds
 
 
-def test_of_what_nobody_observed_nothing_is_expected() -> None:
+def test_of_what_was_not_observed_nothing_is_expected() -> None:
     assert expected_seconds(plan(Restart()), {}) == 0.0
 
 
@@ -66,7 +66,7 @@ PAST, HELD = PastSnapshot(resource=WIDGETS, window=Window(2)), HoldStream(resour
         ([plan(HELD, aims=("a",)), plan(PAST, aims=("a",))], [1, 0]),  # one that has shown more
         ([plan(HELD, aims=("settles",)), plan(HELD, aims=("no-duplicate-create",))], [1, 0]),  # what does more harm
         ([plan(HELD, aims=("a",)), plan(HELD, aims=("a",)), plan(HoldStream(resource=PODS), aims=("a",))], [0, 2, 1]),  # resource
-        ([plan(PAST), plan(PAST, aims=("a",))], [1, 0]),  # one that is told what it is for
+        ([plan(PAST), plan(PAST, aims=("a",))], [1, 0]),  # one that says what it is for
         ([plan(aims=("a",)), plan(aims=("a",)), plan(aims=("b",))], [0, 2, 1]),  # without any fault
     ],
     ids=["requirements", "faults", "share", "harm", "resources", "aims", "no faults"],

@@ -102,7 +102,7 @@ def test_what_the_system_tells_is_lost_comes_twice_late_and_out_of_order() -> No
     assert all(step.notifies for plan in found for step in plan.steps if isinstance(step, Drift))
     first, second = found[-1].steps[1:3]
     assert (first, second) == (CHANGED, DELETED)
-    assert found[-1].faults[0].window == Window(2, 3), "what is told second is in time"
+    assert found[-1].faults[0].window == Window(2, 3), "the second notification is in time"
     assert plans("told", keeper()) == [], "the system tells of nothing"
 
 

@@ -54,7 +54,7 @@ def test_no_plan_kills_it_twice_in_a_step() -> None:
         assert len(steps) == len(set(steps))
 
 
-def test_who_keeps_a_finalizer_is_back_before_the_primary_returns() -> None:
+def test_a_controller_that_keeps_a_finalizer_is_back_before_the_primary_returns() -> None:
     kept, let_go = ({spans(plan) for plan in restart.down(widgets(finalizer=finalizer), STANDARD)} for finalizer in (True, False))
     died = death(widgets())
 
@@ -153,7 +153,7 @@ def test_a_list_of_one_step_ago_is_served_where_that_step_changed_something() ->
     assert [snapshots(plan) for plan in each_in_both] == behind * 2
 
 
-def test_nobody_is_killed_at_a_write_that_changes_nothing() -> None:
+def test_no_controller_is_killed_at_a_write_that_changes_nothing() -> None:
     of = widgets()
     idle = tuple(replace(each, changes=each.resource != MAPS) for each in of.life)
     faults = [fault for plan in restart.kills(replace(of, life=idle, death=()), STANDARD) for fault in plan.faults]

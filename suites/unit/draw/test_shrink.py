@@ -168,14 +168,14 @@ def test_what_cannot_be_made_smaller_stays() -> None:
 
 
 def test_nothing_is_asked_twice_and_the_end_of_the_time_is_reported() -> None:
-    asked: list[Plan] = []
+    tried: list[Plan] = []
 
     def fails(each: Plan) -> bool | None:
-        asked.append(each)
-        return needs(DOWN, TOUCH)(each) if len(asked) < 4 else None
+        tried.append(each)
+        return needs(DOWN, TOUCH)(each) if len(tried) < 4 else None
 
     found = shrunk(LONG, fails)
-    assert len({str((each.steps, each.faults)) for each in asked}) == len(asked) == 4
+    assert len({str((each.steps, each.faults)) for each in tried}) == len(tried) == 4
     assert str(found).startswith("the smallest found in time: 3 steps")
     assert not found.is_minimal
 

@@ -20,7 +20,7 @@ def test_a_child_makes_the_controller_look_while_a_change_is_hidden_from_it() ->
     assert changed.steps[1] == CHANGE
 
 
-def test_there_is_nothing_to_hide_when_nothing_can_change_or_nobody_looks() -> None:
+def test_there_is_nothing_to_hide_when_nothing_can_change_or_nothing_is_watched() -> None:
     still = widgets(scales=False, changes=False)
 
     assert list(hidden_change(still, STANDARD)) == list(hidden_changes(still, STANDARD)) == []

@@ -99,8 +99,8 @@ def test_everything_that_may_happen_is_drawn() -> None:
         resets=RESETS,
     )
     named = tuple(replace(child, stable_names=True) for child in of.children)
-    others = replace(of, keeps_finalizer=False, children=named)
-    every = drawn(plans(of), by="7", examples=200) + drawn(plans(others), by="7", examples=120)
+    without_finalizer = replace(of, keeps_finalizer=False, children=named)
+    every = drawn(plans(of), by="7", examples=200) + drawn(plans(without_finalizer), by="7", examples=120)
     canonical = {fault.tag for plan in canonical_plans(of, PROFILES["thorough"]) for fault in plan.faults}
     assert {fault.tag for plan in every for fault in plan.faults} == canonical
     assert {step.tag for plan in every for step in plan.steps} == set(STEPS)
@@ -246,7 +246,7 @@ def test_no_new_life_comes_to_what_was_set_aside(drawn: Plan) -> None:
 
 
 @given(st.data())
-def test_nobody_takes_the_name_of_a_child_that_another_primary_may_want(data: st.DataObject) -> None:
+def test_no_user_takes_the_name_of_a_child_that_another_primary_may_want(data: st.DataObject) -> None:
     of = replace(widgets(), children=tuple(replace(child, stable_names=True) for child in widgets().children))
     steps = data.draw(workloads(of, most_steps=6))
     names = {step.object["metadata"]["name"] for step in steps if isinstance(step, Apply)}

@@ -167,7 +167,7 @@ def test_others_of_their_names_are_made_without_the_move() -> None:
     assert since.faults[0] == PastSnapshot(resource=WIDGETS, as_of_step=2, window=Window(from_step=4))
     held = list(made_anew_unseen(replace(maps(EDGE, COMES), keeps_finalizer=False), STANDARD))
     assert [plan.steps for plan in held] == [since.steps]
-    assert not list(made_anew_unseen(maps(EDGE, COMES), STANDARD)), "who holds it by a finalizer sees it go"
+    assert not list(made_anew_unseen(maps(EDGE, COMES), STANDARD)), "a controller that holds it by a finalizer sees it go"
 
 
 def test_it_is_killed_on_the_way_back_of_the_worst_moves_one_primary_at_a_time() -> None:
@@ -213,7 +213,7 @@ def test_a_sweep_goes_on_without_those_that_cannot_be_done() -> None:
     assert left is not None
     assert (left.steps, left.faults) == (alone(plan, "w-b").steps, plan.faults)
     assert left.title.endswith("; without w-a")
-    assert without(plan, []) is None, "nobody knows which of them it is"
+    assert without(plan, []) is None, "it is unknown which of them it is"
     assert without(plan, ["w-a", "w-b"]) is None
 
 

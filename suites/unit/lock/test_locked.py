@@ -1,4 +1,4 @@
-"""The lock and pyproject.toml agree, on every Python for which there is a lock; and how an environment differs from it is told."""
+"""The lock and pyproject.toml agree, on every Python for which there is a lock; and how an environment differs is reported."""
 
 import tomllib
 from pathlib import Path
@@ -30,9 +30,9 @@ two==0.1  # pure
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("asked", ASKED)
-def test_what_is_asked_for_is_locked_as_it_is_asked_for(asked: str, python: str) -> None:
-    requirement = Requirement(asked)
+@pytest.mark.parametrize("line", ASKED)
+def test_what_is_asked_for_is_locked_as_it_is_asked_for(line: str, python: str) -> None:
+    requirement = Requirement(line)
     locked = versions(pins(LOCK), on_linux(python)).get(canonicalize_name(requirement.name), [])
     assert [version in requirement.specifier for version in locked] == [True], f"{locked}: run ci/lock"
 

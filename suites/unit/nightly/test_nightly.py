@@ -1,4 +1,4 @@
-"""A night goes on after a failure, tells what it left out, and ends what runs when it is told to stop."""
+"""A night goes on after a failure, says what it left out, and ends what runs when it has to stop."""
 
 import re
 import signal
@@ -63,7 +63,9 @@ def test_what_is_not_there_is_reported_and_no_failure(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_what_runs_with_all_its_children(tmp_path: Path, number: signal.Signals) -> None:
     script(
-        tmp_path, "child", f"trap 'touch told; exit 0' {number.name.removeprefix('SIG')}; touch begun; while :; do sleep 0.05; done"
+        tmp_path,
+        "child",
+        f"trap 'touch stopped; exit 0' {number.name.removeprefix('SIG')}; touch begun; while :; do sleep 0.05; done",
     )
     both = [script(tmp_path, "long", "ci/child; exit 0"), script(tmp_path, "next", "touch next")]
     night = Night(tmp_path)
@@ -72,7 +74,7 @@ def test_a_signal_ends_what_runs_with_all_its_children(tmp_path: Path, number: s
     night.spend(both)
     stopping.join()
     assert results(night) == [("long", f"interrupted ({number.name})"), ("next", "not begun")]
-    assert (tmp_path / "told").exists()
+    assert (tmp_path / "stopped").exists()
     assert not (tmp_path / "next").exists()
 
 

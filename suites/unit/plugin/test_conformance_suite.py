@@ -52,15 +52,15 @@ def test_scenarios_and_families_are_chosen_by_name(chosen: str, expected: set[st
     ],
 )
 def test_what_is_not_to_be_run_is_reported(arguments: tuple[str, ...], left: set[str], pytester: pytest.Pytester) -> None:
-    class Told:
+    class Deselected:
         deselected: frozenset[str] = frozenset()
 
         def pytest_collection_finish(self, session: pytest.Session) -> None:
             self.deselected = frozenset(session.config.stash[NOTES].deselected)
 
-    told = Told()
-    pytester.inline_run("--controller-cmd=x", "--collect-only", "-q", *arguments, plugins=[told])
-    assert told.deselected == left
+    plugin = Deselected()
+    pytester.inline_run("--controller-cmd=x", "--collect-only", "-q", *arguments, plugins=[plugin])
+    assert plugin.deselected == left
 
 
 @pytest.mark.io

@@ -11,19 +11,19 @@ from staleproof.report.baseline import Baseline, Known
 from ..judged import result
 
 
-def test_a_cause_that_was_told_is_named_and_not_told_again() -> None:
+def test_a_cause_that_was_reported_is_named_and_not_reported_again() -> None:
     guilty, innocent = result("naive-hidden-creates"), result("expectations-hidden-creates")
     with pytest.raises(pytest.fail.Exception) as failed:
         assert_passed([innocent, guilty, replace(guilty, name="002"), result("naive-hidden-deletes")])
-    told = str(failed.value)
+    message = str(failed.value)
 
-    assert told.count("\n  duplicated: it creates pods on an old view of pods\n") == 1
-    assert told.count("the same: it creates pods on an old view of pods\n") == 1
-    assert "\n  destroyed: it deletes pods on an old view of pods\n" in told
+    assert message.count("\n  duplicated: it creates pods on an old view of pods\n") == 1
+    assert message.count("the same: it creates pods on an old view of pods\n") == 1
+    assert "\n  destroyed: it deletes pods on an old view of pods\n" in message
     assert_passed([innocent])
 
 
-def test_a_cause_that_was_told_is_remembered_behind_others() -> None:
+def test_a_cause_that_was_reported_is_remembered_behind_others() -> None:
     guilty = result("naive-hidden-creates")
     with pytest.raises(pytest.fail.Exception) as failed:
         assert_passed([guilty, result("naive-hidden-deletes"), replace(guilty, name="003")])
@@ -41,7 +41,7 @@ def test_what_is_known_fails_no_test() -> None:
 def test_junit_is_reported_how_bad_it_is() -> None:
     test = SimpleNamespace(user_properties=[])
     add_properties(result("naive-hidden-creates"), test)  # type: ignore[arg-type]  # all that is asked of a test
-    (_, trial), (slug, told) = test.user_properties
+    (_, trial), (slug, value) = test.user_properties
 
     assert (trial, slug) == ("001", "staleproof.no-duplicate-create")
-    assert told.startswith("failed, duplicated, staleproof replay ")
+    assert value.startswith("failed, duplicated, staleproof replay ")

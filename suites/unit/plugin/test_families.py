@@ -168,8 +168,8 @@ def test_a_plan_that_would_not_be_over_in_time_is_left_out(pytester: pytest.Pyte
     assert began(pytester) == ["a0"]
     done.stdout.fnmatch_lines(["*x, b: 1 plan left out*"])
     (report,) = pytester.path.glob(".staleproof/runs/*/report.json")
-    told = [(plan["title"], plan["aims"], plan["faults"]) for plan in json.loads(report.read_bytes())["leftOut"]]
-    assert told == [("a1", ["p"], ["Refuse"]), ("b0", ["q"], ["Refuse"])]
+    left_out = [(plan["title"], plan["aims"], plan["faults"]) for plan in json.loads(report.read_bytes())["leftOut"]]
+    assert left_out == [("a1", ["p"], ["Refuse"]), ("b0", ["q"], ["Refuse"])]
 
 
 SEARCHED = """
@@ -247,11 +247,11 @@ def test_exitfirst_stops_after_the_first_plan_with_a_finding(pytester: pytest.Py
     assert json.loads(report.read_bytes())["partial"] is True
 
 
-@pytest.mark.parametrize(("limit", "others"), [("-x", 1), ("--maxfail=2", 2)])
-def test_workers_stop_as_well(limit: str, others: int, pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize(("limit", "begun_of_a"), [("-x", 1), ("--maxfail=2", 2)])
+def test_workers_stop_as_well(limit: str, begun_of_a: int, pytester: pytest.Pytester) -> None:
     """Each plan of b waits until one of a has failed, and for the controlling process to know."""
     plans: Plans = {"a": [(9, "settles"), (8, "settles")], "b": [(5,), (4,), (3,), (2,), (1,)]}
-    waits = f"title[0] == 'b' and until(lambda: len(began('a')) >= {others}) or title[0] == 'b' and time.sleep(1)"
+    waits = f"title[0] == 'b' and until(lambda: len(began('a')) >= {begun_of_a}) or title[0] == 'b' and time.sleep(1)"
     done = run(pytester, plans, "-n2", limit, meanwhile=waits)
     assert len(began(pytester)) < 7
     done.stdout.fnmatch_lines(["*stopping after * failures*"])

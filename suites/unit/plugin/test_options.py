@@ -108,25 +108,25 @@ def test_the_process_environment_is_asked_and_the_settings_are_typed(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environ", "told"),
+    ("arguments", "environ", "message"),
     [
         (["--staleproof-max-examples=1.5"], {}, "--staleproof-max-examples: expected a whole number, 0 or more, found '1.5'"),
         ([], {"STALEPROOF_MAX_EXAMPLES": "many"}, "STALEPROOF_MAX_EXAMPLES: expected a whole number, 0 or more, found 'many'"),
     ],
 )
 def test_a_malformed_value_is_refused_by_name_before_anything_starts(
-    arguments: list[str], environ: dict[str, str], told: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], environ: dict[str, str], message: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     done = pytester.runpytest_inprocess(*arguments)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
-    assert told in done.stderr.str()
+    assert message in done.stderr.str()
     assert "Traceback" not in done.stderr.str()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--tx=popen", "--tx=popen", "--staleproof-kubeconfig=mine"], "2 workers and a cluster of your own"),
         (["--tx=popen", "--tx=popen", "--staleproof-kube-provider=existing"], "2 workers and a cluster of your own"),
@@ -134,8 +134,8 @@ def test_a_malformed_value_is_refused_by_name_before_anything_starts(
         (["--tx=popen", "--tx=popen", "--staleproof-kubeconfig=mine", "--staleproof-kube-provider=cache"], ""),
     ],
 )
-def test_several_workers_in_one_cluster_are_refused(arguments: list[str], told: str, pytester: pytest.Pytester) -> None:
-    with pytest.raises(pytest.UsageError, match=told) if told else nullcontext():
+def test_several_workers_in_one_cluster_are_refused(arguments: list[str], message: str, pytester: pytest.Pytester) -> None:
+    with pytest.raises(pytest.UsageError, match=message) if message else nullcontext():
         pytester.parseconfigure("--controller-cmd=./m", *arguments)
 
 
@@ -173,10 +173,10 @@ def test_a_worker_has_the_seed_of_the_controlling_process(pytester: pytest.Pytes
 
 
 def test_the_header_tells_the_seed(pytester: pytest.Pytester) -> None:
-    asked = ("--controller-cmd=x", "--collect-only")
+    arguments = ("--controller-cmd=x", "--collect-only")
     given = "staleproof: plans are drawn with --hypothesis-seed=7"
-    assert given in pytester.runpytest_inprocess(*asked, "--hypothesis-seed=7").outlines
-    pytester.runpytest_inprocess(*asked).stdout.re_match_lines([given[:-1] + r"\d+, which is new in each run"])
+    assert given in pytester.runpytest_inprocess(*arguments, "--hypothesis-seed=7").outlines
+    pytester.runpytest_inprocess(*arguments).stdout.re_match_lines([given[:-1] + r"\d+, which is new in each run"])
 
 
 MINE = """
@@ -213,8 +213,8 @@ def in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_seed_that_a_run_prints_draws_the_same_in_tests_of_ones_own(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_mine=textwrap.dedent(MINE))
     first, seed = drawn(pytester, ASKED, "test_mine.py")
-    another, others = drawn(pytester, ASKED, "test_mine.py")
-    assert (another, others) != (first, seed)
+    another, another_seed = drawn(pytester, ASKED, "test_mine.py")
+    assert (another, another_seed) != (first, seed)
     again, _ = drawn(pytester, ASKED, "test_mine.py", f"--hypothesis-seed={seed}")
     assert again == first
 

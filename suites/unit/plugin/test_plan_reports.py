@@ -48,7 +48,7 @@ def test_without_a_cache_nothing_is_kept(pytester: pytest.Pytester) -> None:
     assert (reports.failed("a"), reports.stops) == ([], True)
 
 
-def told(pytester: pytest.Pytester, mark: str, *verdicts: str) -> pytest.RunResult:
+def run(pytester: pytest.Pytester, mark: str, *verdicts: str) -> pytest.RunResult:
     """Run a test with this mark that reports a plan for each verdict, and fails with the last."""
     pytester.makepyfile(
         f"""
@@ -68,14 +68,14 @@ def told(pytester: pytest.Pytester, mark: str, *verdicts: str) -> pytest.RunResu
 
 
 def test_a_plan_of_a_test_that_is_expected_to_fail_fails_nothing(pytester: pytest.Pytester) -> None:
-    found = told(pytester, "@pytest.mark.xfail(reason='known')", "failed")
+    found = run(pytester, "@pytest.mark.xfail(reason='known')", "failed")
 
     assert found.ret == pytest.ExitCode.OK
     assert "failed" not in found.parseoutcomes()
 
 
 def test_a_test_of_which_another_plan_passed_has_failed_all_the_same(pytester: pytest.Pytester) -> None:
-    found = told(pytester, "", "failed", "passed")
+    found = run(pytester, "", "failed", "passed")
 
     assert found.parseoutcomes()["failed"] == 1
     cache = pytester.parseconfigure().cache

@@ -42,7 +42,7 @@ CONFTEST = """
         return replace(history, entries=tuple(each for each in history.entries if not isinstance(each, FaultFired)))
 
     @pytest.fixture(autouse=True, scope="session")
-    def run_that_is_told(pytestconfig):
+    def begun_run(pytestconfig):
         begun(pytestconfig)
 """
 MINE = """

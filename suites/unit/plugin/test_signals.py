@@ -1,4 +1,4 @@
-"""Signals in a pytest run: who is interrupted, what becomes of the exit code, and that other runs are left alone."""
+"""Signals in a pytest run: which process is interrupted, what becomes of the exit code, and that other runs are left alone."""
 
 import atexit
 import json

@@ -36,7 +36,7 @@ SUITE = """
 """
 BROKEN = """
     def test_is_broken():
-        raise RuntimeError("what nobody expected")
+        raise RuntimeError("what was not expected")
 """
 
 
@@ -72,7 +72,7 @@ def test_each_plan_is_named_as_it_ends_when_that_is_asked_for(pytester: pytest.P
 
 def test_an_error_is_shown_as_pytest_shows_it(pytester: pytest.Pytester) -> None:
     shown = run(pytester, BROKEN)
-    shown.stdout.fnmatch_lines(["*FAILURES*", "*RuntimeError: what nobody expected*", "FAILED *test_is_broken*"])
+    shown.stdout.fnmatch_lines(["*FAILURES*", "*RuntimeError: what was not expected*", "FAILED *test_is_broken*"])
     assert shown.parseoutcomes() == {"failed": 1}
 
 

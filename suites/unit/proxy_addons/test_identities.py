@@ -1,4 +1,4 @@
-"""Who is who to the proxy: clients by their tokens, and programs of the subject that the API server does not know."""
+"""How the proxy tells clients apart: clients by their tokens, and programs of the subject that the API server does not know."""
 
 import pytest
 from staleproof.proxy_addons.identities import Identities  # noqa: TID251  # what the test is about

@@ -70,7 +70,7 @@ def test_a_first_reader_that_comes_late_misses_nothing() -> None:
     assert (journal.first, journal.end) == (0, 5 * _KEPT)
 
 
-async def test_memory_is_bounded_while_nobody_reads() -> None:
+async def test_memory_is_bounded_while_no_client_reads() -> None:
     journal = Journal()
     filled(journal, 3 * _KEPT_UNREAD)
     assert _KEPT_UNREAD <= journal.end - journal.first <= 2 * _KEPT_UNREAD

@@ -23,7 +23,7 @@ def state(stops: list[str]) -> ProxyState:
     return ProxyState(Journal(), lambda: stops.append("stop"), None)  # type: ignore[arg-type]  # a hold never asks for connections
 
 
-def told(state: ProxyState) -> list[str]:
+def kinds(state: ProxyState) -> list[str]:
     return [type(entry).__name__ for entry in state.journal._entries]
 
 
@@ -35,20 +35,20 @@ async def test_healing_waits_for_the_last_runner(state: ProxyState, stops: list[
             pass
         assert state.schedule.is_open(fault)
     assert not state.schedule.is_open(fault)
-    assert told(state) == ["FaultOpened", "Broke", "FaultClosed", "FaultMissed"]
+    assert kinds(state) == ["FaultOpened", "Broke", "FaultClosed", "FaultMissed"]
     assert stops == []
 
 
 async def test_a_runner_that_has_cleaned_up_spoils_nothing(state: ProxyState) -> None:
     with Runner(state, "heal").connected():
         state.remove(state.add(HOLD).number)
-    assert "Broke" not in told(state)
+    assert "Broke" not in kinds(state)
 
 
 async def test_the_proxy_ends_if_that_is_wanted(state: ProxyState, stops: list[str]) -> None:
     with Runner(state, "exit").connected():
         assert stops == []
-    assert (stops, told(state)) == (["stop"], ["Broke"])
+    assert (stops, kinds(state)) == (["stop"], ["Broke"])
 
 
 async def test_nothing_happens_if_that_is_wanted(state: ProxyState, stops: list[str]) -> None:
@@ -56,4 +56,4 @@ async def test_nothing_happens_if_that_is_wanted(state: ProxyState, stops: list[
     with pytest.raises(LookupError), Runner(state, "nothing").connected():
         raise LookupError
     assert state.schedule.is_open(fault)
-    assert (told(state), stops) == (["FaultOpened"], [])
+    assert (kinds(state), stops) == (["FaultOpened"], [])

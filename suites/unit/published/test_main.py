@@ -34,23 +34,23 @@ def test_a_bug_that_is_held_back_is_not_tried_by_mistake() -> None:
 
 
 def test_options_go_to_pytest_but_for_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = wanted(["#653", "--before", "-n", "2", "--staleproof-profile=smoke", "--write"])
-    assert asked.options == ["-n", "2", "--staleproof-profile=smoke"]
-    assert asked.flags == {"--before", "--write"}
-    assert (asked.sides, wanted([]).sides) == (("before",), ("before", "after"))
+    wants = wanted(["#653", "--before", "-n", "2", "--staleproof-profile=smoke", "--write"])
+    assert wants.options == ["-n", "2", "--staleproof-profile=smoke"]
+    assert wants.flags == {"--before", "--write"}
+    assert (wants.sides, wanted([]).sides) == (("before",), ("before", "after"))
     monkeypatch.setenv(PROFILE, "standard")
-    assert (asked.profile, wanted([]).profile) == ("smoke", "standard")
+    assert (wants.profile, wanted([]).profile) == ("smoke", "standard")
 
 
 def test_what_is_kept_of_a_run() -> None:
     (row,) = wanted(["#653"]).rows
     shows = trial("a", verdict("no-time-travel", BAD, severity="destroyed", story=SAYS))
     ran = Ran(operator=row.tried.before, exit_code=1, minutes=14.94, report=report(shows, minutes=15.0), over={shows.folder: 4.16})
-    told = tried(row, "before", ran, "standard")
-    assert (told.bug, told.of, told.version, told.profile) == (row.name, "before", "v1.6.0", "standard")
-    assert (told.budget, told.minutes, told.trials) == (15.0, 14.9, 1)
-    assert told.shows is not None
-    assert (told.shows.requirement, told.shows.minutes) == ("no-time-travel", 4.2)
+    kept = tried(row, "before", ran, "standard")
+    assert (kept.bug, kept.of, kept.version, kept.profile) == (row.name, "before", "v1.6.0", "standard")
+    assert (kept.budget, kept.minutes, kept.trials) == (15.0, 14.9, 1)
+    assert kept.shows is not None
+    assert (kept.shows.requirement, kept.shows.minutes) == ("no-time-travel", 4.2)
 
 
 def test_the_tables_can_be_had_without_running_anything(capsys: pytest.CaptureFixture[str]) -> None:

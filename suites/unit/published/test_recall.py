@@ -57,9 +57,9 @@ def test_kinds_are_counted_apart() -> None:
 
 
 def test_a_row_says_what_was_found_and_when() -> None:
-    told = page([OPEN], [row(shows=SHOWING), row(of="after", version="v2")])
-    assert "v1: shown after 4.2 min, `no-time-travel`, destroyed: the controller deleted it (80 trials in 15 min)" in told
-    assert "v2: not shown (80 trials in 15 min)" in told
+    tables = page([OPEN], [row(shows=SHOWING), row(of="after", version="v2")])
+    assert "v1: shown after 4.2 min, `no-time-travel`, destroyed: the controller deleted it (80 trials in 15 min)" in tables
+    assert "v2: not shown (80 trials in 15 min)" in tables
     assert page([OPEN], [row(why="it never | resized")]).splitlines()[2].endswith("| not run | missed | it never / resized |")
 
 

@@ -42,18 +42,18 @@ def test_what_was_looked_for_and_not_found_is_gone(run: object, expected: list[K
 
 
 def test_what_is_gone_is_reported_with_what_to_do() -> None:
-    told = f"gone: {CREATES} ({SLUG}); take it out with the option update-baseline"
-    assert in_words(BASELINE, report(trial("001", verdict(SLUG, GOOD)))) == ["baseline: 0 known, 0 new", told]
+    line = f"gone: {CREATES} ({SLUG}); take it out with the option update-baseline"
+    assert in_words(BASELINE, report(trial("001", verdict(SLUG, GOOD)))) == ["baseline: 0 known, 0 new", line]
 
 
 def test_what_is_known_counts_as_passed() -> None:
     run = report(trial("001", GUILTY, WORSE), trial("002", verdict(SLUG, IDLE)))
-    told = [(each.requirement, each.result) for trial in excused(BASELINE, run).trials for each in trial.verdicts]
-    assert told == [(SLUG, "passed"), (OTHER, "failed"), (SLUG, "not exercised")]
+    results = [(each.requirement, each.result) for trial in excused(BASELINE, run).trials for each in trial.verdicts]
+    assert results == [(SLUG, "passed"), (OTHER, "failed"), (SLUG, "not exercised")]
     assert excused(Baseline(), run) == run
 
 
-def test_an_update_keeps_notes_and_what_nobody_looked_for() -> None:
+def test_an_update_keeps_notes_and_what_the_run_did_not_look_for() -> None:
     run = report(trial("001", GUILTY), trial("002", WORSE))
     elsewhere = Known(cause="it sleeps", requirements=("recovers-in-bounded-time",), scenarios=("restart",))
     made = updated(Baseline(findings=(KNOWN, elsewhere)), run)
@@ -69,7 +69,7 @@ HEAD = "apiVersion: staleproof.dev/v1alpha1\nkind: Baseline\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a: [", "line 1: not YAML: "),
         ("", "expected an object with kind: Baseline, found NoneType"),
@@ -82,10 +82,10 @@ HEAD = "apiVersion: staleproof.dev/v1alpha1\nkind: Baseline\n"
         (f"{HEAD}findings: 7", "findings"),
     ],
 )
-def test_a_file_that_was_edited_wrongly_is_refused_with_what_to_do(text: str, told: str) -> None:
+def test_a_file_that_was_edited_wrongly_is_refused_with_what_to_do(text: str, message: str) -> None:
     with pytest.raises(BaselineError) as caught:
         decode(text.encode())
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).endswith("mend it, or have it written again with the option update-baseline")
 
 

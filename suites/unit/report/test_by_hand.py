@@ -81,9 +81,9 @@ def reads(text: str) -> str:
 @pytest.mark.parametrize("path", MUTANTS, ids=lambda path: path.name.removesuffix(".jsonl.gz"))
 def test_of_each_finding_there_is_a_script(path: Path) -> None:
     history = decode(gzip.decompress(path.read_bytes()))
-    told = stories(judge(history), history)
-    text = by_hand(history, told)
-    assert text.replace("\\", "").startswith(f"# {told[0].headline}\n")
+    found = stories(judge(history), history)
+    text = by_hand(history, found)
+    assert text.replace("\\", "").startswith(f"# {found[0].headline}\n")
     assert reads(script(text)) == ""
     assert script(text).count("\nstep ") == len(history.header.plan.steps)
 
@@ -104,7 +104,7 @@ def test_steps_are_what_kubectl_does() -> None:
         Rest(seconds=2.0),
     )
     assert reads(done) == ""
-    assert "namespace: shop" not in done, "it is made where kubectl is told to"
+    assert "namespace: shop" not in done, "it is made in the namespace that kubectl is given"
     for line in (
         "kubectl patch -n by-hand Widget.v1.example.com/w --type merge --patch ",
         "kubectl delete -n by-hand --wait=false Widget.v1.example.com/w",
@@ -123,8 +123,8 @@ def test_what_is_done_to_the_process_is_reported_and_not_sent_to_the_proxy() -> 
     done = of(*steps, faults=(HoldStream(resource="pods"), down, Kill(resource="pods", nth=2), Pause(window=Window(3))))
     (plan,) = (line for line in done.splitlines() if line.startswith("control PUT plan"))
     assert plan.count('"fault"') == 1
-    told = [line for line in done.splitlines() if line.startswith("echo")]
-    assert [line.split(";")[0] for line in told] == [
+    echoes = [line for line in done.splitlines() if line.startswith("echo")]
+    assert [line.split(";")[0] for line in echoes] == [
         "echo 'Make ready to kill the controller in this step, right after its create of pods number 2, and start it again. "
         "Then press Enter.'",
         "echo 'Kill the controller. Then press Enter.'",
@@ -142,9 +142,9 @@ def test_what_is_done_to_external_systems_is_reported() -> None:
         KillAtCall(system="db", window=window),
     )
     steps = (Drift(system="db", kind="roles"), AwaitRepair(seconds=30.0), TurnSystem(system="db", state="down"))
-    told = [line for line in of(*steps, faults=faults).splitlines() if line.startswith("echo")]
+    echoes = [line for line in of(*steps, faults=faults).splitlines() if line.startswith("echo")]
     call = "to db that changes something"
-    assert [line.removeprefix("echo '").removesuffix(" Then press Enter.'; read -r") for line in told] == [
+    assert [line.removeprefix("echo '").removesuffix(" Then press Enter.'; read -r") for line in echoes] == [
         f"Have call number 1 {call} in this step refused, and not executed.",
         "Have call number 1 to external systems that changes something in this step executed at once, and answered 1 s late.",
         "Have call number 2 to external systems that changes something in this step executed, and its connection end before the "
@@ -157,15 +157,15 @@ def test_what_is_done_to_external_systems_is_reported() -> None:
     ]
 
 
-def test_what_happens_to_notifications_is_told() -> None:
+def test_what_happens_to_notifications_is_reported() -> None:
     window = Window(1, 2)
     faults: tuple[AnyFault, ...] = (
         LoseNotification(system="db", times=None, window=window),
         LateNotification(by_seconds=2.0, times=2, window=window),
         RepeatNotification(system="db", window=window),
     )
-    told = [line for line in of(Drift(system="db", kind="roles"), faults=faults).splitlines() if line.startswith("echo")]
-    assert [line.removeprefix("echo '").removesuffix(" Then press Enter.'; read -r") for line in told[:3]] == [
+    echoes = [line for line in of(Drift(system="db", kind="roles"), faults=faults).splitlines() if line.startswith("echo")]
+    assert [line.removeprefix("echo '").removesuffix(" Then press Enter.'; read -r") for line in echoes[:3]] == [
         "Have notification number 1 of db, and those after it, in this step lost.",
         "Have notification number 1 of external systems, and 1 after it, in this step delivered 2 s late.",
         "Have notification number 1 of db in this step delivered twice.",
@@ -188,7 +188,7 @@ def test_what_the_sample_needs_is_applied_unless_its_contents_are_not_known() ->
 def test_names_never_become_markdown_or_commands(text: str) -> None:
     """A heading is a heading, the script is one block, and a comment in it ends with its line."""
 
-    def told(of: str) -> str:
+    def page(of: str) -> str:
         named = {**WIDGET, "metadata": {"name": of}, "spec": {"title": of}}
         steps = (Apply(object=named), Delete(target=Target("example.com/v1", "Widget", of)))
         header = Header(plan=Plan(scenario="x", title=of, steps=steps), namespace="n", environment={"kubernetes": of})
@@ -196,14 +196,14 @@ def test_names_never_become_markdown_or_commands(text: str) -> None:
         return by_hand(History(header, ()), [story])
 
     def shape(of: str) -> list[str]:
-        parsed = MarkdownIt("commonmark", {"html": True}).parse(told(of))
+        parsed = MarkdownIt("commonmark", {"html": True}).parse(page(of))
         inner = [child.type for token in parsed for child in token.children or () if child.type not in ("text", "text_special")]
         return [token.type for token in parsed] + inner
 
     plain = text.encode("utf-8", "replace").decode()  # no plan and no history has half a character
     assert shape(plain) == shape("harmless")
-    assert not ACTIVE & set(map(ord, told(plain)))
-    (lines,) = [token.content.splitlines() for token in MarkdownIt().parse(told(plain)) if token.info == "bash"]
+    assert not ACTIVE & set(map(ord, page(plain)))
+    (lines,) = [token.content.splitlines() for token in MarkdownIt().parse(page(plain)) if token.info == "bash"]
     assert [line[:9] for line in lines if line.startswith("step ")] == ["step 1 # ", "step 2 # "]
 
 

@@ -1,4 +1,4 @@
-"""conformance.yaml: follows its schema whatever happened, counts what it lists, and says why nobody could rely on it."""
+"""conformance.yaml: follows its schema whatever happened, counts what it lists, and says why it could not be relied on."""
 
 import hashlib
 from typing import Any
@@ -123,11 +123,11 @@ SUMMARIES = {
 )
 def test_results_and_their_counts(said: Said, result: str, counts: tuple[int, int, int]) -> None:
     of = report(trial(EVERYTHING_PASSED | said))
-    told = dict(zip(("failed", "inconclusive", "notExercised"), counts, strict=True)) | {"passed": len(CORE) - sum(counts)}
+    statistics = dict(zip(("failed", "inconclusive", "notExercised"), counts, strict=True)) | {"passed": len(CORE) - sum(counts)}
     found = level(of)
-    assert (found["result"], found["statistics"], len(found["tests"])) == (result, told, len(CORE))
+    assert (found["result"], found["statistics"], len(found["tests"])) == (result, statistics, len(CORE))
     (profile,) = made(of)["profiles"]
-    assert (profile["name"], profile["summary"]) == (PROFILE, SUMMARIES[result].format(**told))
+    assert (profile["name"], profile["summary"]) == (PROFILE, SUMMARIES[result].format(**statistics))
 
 
 def test_it_says_how_much_of_a_requirement_was_tried() -> None:

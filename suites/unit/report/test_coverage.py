@@ -22,7 +22,7 @@ def trial(name: str, *faults: FaultReport, **fields: str) -> TrialReport:
     return runs.trial(name, verdict(LOSS, GOOD), verdict("settles", IDLE), faults=faults, **fields)
 
 
-def told(of: Report) -> list[str]:
+def reached(of: Report) -> list[str]:
     return list(reach(of))
 
 
@@ -32,8 +32,8 @@ def test_what_fired_covers_what_it_put_to_the_test() -> None:
 
 
 def test_it_is_reported_in_a_line() -> None:
-    first, *_ = told(runs.report(trial("1", fault()), trial("2", fault(phase="rests", move="", resource="*"))))
-    where = f"on 1 resource, in 2 of {len(PHASES)} phases, over changes of 1 field (1 pair of a fault and a field)"
+    first, *_ = reached(runs.report(trial("1", fault()), trial("2", fault(phase="rests", move="", resource="*"))))
+    where = f"on 1 resource, in 2 of {len(PHASES)} phases, over changes of 1 field"
     assert first == f"covered: 1 requirement by 1 kind of faults {where}: 2 combinations"
 
 
@@ -46,16 +46,16 @@ def test_a_sweep_counts_for_the_field_of_each_of_its_primaries() -> None:
 
 
 def test_where_nothing_fired_or_all_was_hostile_nothing_is_reported() -> None:
-    assert told(runs.report(trial("1", fault("not fired")))) == []
-    assert told(runs.report(trial("1", fault(), hostile="hostile faults (DropFrame)"))) == []
-    assert told(runs.report()) == []
+    assert reached(runs.report(trial("1", fault("not fired")))) == []
+    assert reached(runs.report(trial("1", fault(), hostile="hostile faults (DropFrame)"))) == []
+    assert reached(runs.report()) == []
 
 
 def test_what_was_not_reached_is_reported_with_the_option_that_may() -> None:
     environment = {"kubernetes": "v1", "passed on": "spec.size, spec.boxes[0].name, spec.log"}
     trials = [trial("1", fault()), *(trial(str(number), fault(move="spec.boxes")) for number in range(2, 11))]
-    lines = told(runs.report(*trials, environment=environment))
-    assert len(told(runs.report(*trials[:2], environment=environment))) == 1, "of two trials nobody expects more"
+    lines = reached(runs.report(*trials, environment=environment))
+    assert len(reached(runs.report(*trials[:2], environment=environment))) == 1, "more is not expected of two trials"
     assert "  not reached: changes of spec.log; --staleproof-max-examples N may" in lines
     (phases,) = [line for line in lines if "phases" in line and "not reached" in line]
     assert "appears, changes back" in phases

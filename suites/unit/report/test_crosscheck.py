@@ -41,7 +41,7 @@ CORE_TESTS = ("profiles", 0, "core", "tests", 0)
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "told"),
+    ("path", "value", "message"),
     [
         ((*CORE_TESTS, "result"), "passed", f"{CORE[0]}.result: it says 'passed', and 'failed' follows from its trials"),
         ((*CORE_TESTS, "trials"), 7, f"{CORE[0]}.trials: it says 7, and 2 follows"),
@@ -68,9 +68,9 @@ CORE_TESTS = ("profiles", 0, "core", "tests", 0)
         (("metadata", "tool", "version"), "9.9.dev1", "notSubmittableBecause: it says"),
     ],
 )
-def test_what_was_changed_by_hand_does_not_add_up(path: tuple[str | int, ...], value: object, told: str) -> None:
+def test_what_was_changed_by_hand_does_not_add_up(path: tuple[str | int, ...], value: object, message: str) -> None:
     found = list(problems(decode(changed(WHOLE, *path, to=value))))
-    assert any(each.startswith(told) for each in found), found
+    assert any(each.startswith(message) for each in found), found
 
 
 def test_a_history_counts_once() -> None:
@@ -79,7 +79,7 @@ def test_a_history_counts_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (b"a: [", "not YAML"),
         (b"\xff\xfe\x00", "not YAML"),
@@ -91,10 +91,10 @@ def test_a_history_counts_once() -> None:
         (b"!!python/object/apply:os.system [id]", "not YAML"),
     ],
 )
-def test_what_is_no_conformance_report_is_refused(data: bytes, told: str) -> None:
+def test_what_is_no_conformance_report_is_refused(data: bytes, message: str) -> None:
     with pytest.raises(ConformanceError, match="expected a ConformanceReport") as refused:
         decode(data)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_run_agrees_with_another_whose_counts_differ() -> None:

@@ -86,8 +86,8 @@ def test_the_most_crowded_end_still_says_for_each_of_the_first_three_what_happen
     shown = lines(crowded(9, 6, 12, 8))
     for number in range(3):
         at = next(index for index, line in enumerate(shown) if line.startswith(f"{number + 1} destroyed: it deletes pods {number}"))
-        told = ("the controller deleted", "0.1 s", "9.9 s", f"again: staleproof replay {number:010}-abcdef")
-        assert [line.strip().startswith(each) for line, each in zip(shown[at + 1 :], told, strict=False)] == [True] * 4
+        beginnings = ("the controller deleted", "0.1 s", "9.9 s", f"again: staleproof replay {number:010}-abcdef")
+        assert [line.strip().startswith(each) for line, each in zip(shown[at + 1 :], beginnings, strict=False)] == [True] * 4
         assert "remedy: expect own deletes" in shown[at + 4]
     assert shown.index(next(line for line in shown if line.startswith("✗"))) > shown.index(
         next(line for line in shown if line.startswith("and "))
@@ -95,9 +95,9 @@ def test_the_most_crowded_end_still_says_for_each_of_the_first_three_what_happen
 
 
 def found(slug: str = FIRST, **fields: str) -> Report:
-    told = {"story": STORY, "severity": "duplicated", "cause": "its view is old"} | fields
+    about = {"story": STORY, "severity": "duplicated", "cause": "its view is old"} | fields
     one = trial(
-        "007", verdict(slug, BAD, **told), verdict(SECOND, GOOD), verdict(THIRD, IDLE, why="nothing was hidden"), crash="c0ffee"
+        "007", verdict(slug, BAD, **about), verdict(SECOND, GOOD), verdict(THIRD, IDLE, why="nothing was hidden"), crash="c0ffee"
     )
     return runs.report(one)
 
@@ -137,8 +137,8 @@ def test_no_reason_is_reported_twice() -> None:
     of = runs.report(
         trial("1", *(verdict(slug, UNKNOWN, why=why) for slug in SLUGS[:5]), verdict(SLUGS[5], UNKNOWN, why="another"))
     )
-    told = [line for line in lines(of) if line.startswith("? ")]
-    assert len(told) == 2
+    reasons = [line for line in lines(of) if line.startswith("? ")]
+    assert len(reasons) == 2
     assert " ".join(lines(of)).count(why) == 1
 
 
@@ -151,8 +151,8 @@ def test_in_a_real_end_no_line_stands_twice() -> None:
 def test_the_option_that_would_reach_most_is_named() -> None:
     idle = trial("1", verdict(FIRST, IDLE), verdict(SECOND, GOOD), aims=(FIRST, SECOND))
     wanted = runs.report(idle, wanted=(FIRST, SECOND))
-    (told,) = (line for line in lines(wanted) if "--staleproof" in line)
-    assert told == f"  --staleproof-max-examples N would reach most of what a run has to exercise ({FIRST})"
+    (hint,) = (line for line in lines(wanted) if "--staleproof" in line)
+    assert hint == f"  --staleproof-max-examples N would reach most of what a run has to exercise ({FIRST})"
     late = LeftOut(scenario="streams", title="a", aims=(FIRST,))
     hurried = msgspec.structs.replace(wanted, left_out=(late, late, late), minutes=2.0)
     assert any(line.startswith("  --staleproof-minutes 9 would") for line in lines(hurried))

@@ -11,8 +11,8 @@ RUN = Standing(seconds=125, over=12, planned=94, findings=2, left=190, steps=(TR
 
 
 def test_all_of_it() -> None:
-    told = "2:05 ━┈┈┈┈┈┈┈┈┈┈┈ 12 of 94 trials · 2 findings · about 3 min left · confirming: hide own creates of pods, then touch"
-    assert live_line(RUN, 200).plain == f"{told} · 1 more at work"
+    line = "2:05 ━┈┈┈┈┈┈┈┈┈┈┈ 12 of 94 trials · 2 findings · about 3 min left · confirming: hide own creates of pods, then touch"
+    assert live_line(RUN, 200).plain == f"{line} · 1 more at work"
     assert log_line(RUN) == (
         "staleproof: 2:05, 12 of 94 trials, 2 findings, about 3 min left, confirming: hide own creates of pods, then touch, "
         "1 more at work"
@@ -29,7 +29,7 @@ def test_in_eighty_columns_it_still_says_what_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "told"),
+    ("of", "line"),
     [
         (Standing(seconds=3, steps=(Step(phase="control plane", what="starting it"),)), "0:03 · control plane: starting it"),
         (
@@ -42,8 +42,8 @@ def test_in_eighty_columns_it_still_says_what_counts() -> None:
         (Standing(seconds=9), ""),
     ],
 )
-def test_what_is_not_known_is_not_told(of: Standing, told: str) -> None:
-    assert live_line(of, 200).plain == told
+def test_what_is_not_known_is_not_shown(of: Standing, line: str) -> None:
+    assert live_line(of, 200).plain == line
 
 
 def test_a_text_of_several_lines_has_one_and_nothing_that_a_terminal_acts_on() -> None:

@@ -38,11 +38,11 @@ def test_each_implementation_is_a_row_and_then_a_column() -> None:
 def test_each_requirement_is_a_row() -> None:
     found = rows(matrix([Column(GOOD), Column(WORSE)]))[4:]
     assert found[0] == ["requirement", "level", "1", "2"]
-    told = {row[0].strip("`"): row[2:] for row in found[2:]}
-    assert list(told) == [requirement.slug for requirement in REQUIREMENTS]
-    assert told[CORE[0]] == ["❌ 1", "✅ 1"]
-    assert told[CORE[1]] == ["❔ 1", "✅ 1"]
-    assert told[PROVISIONAL[1]] == ["–", "–"]  # noqa: RUF001  # a dash on purpose
+    cells = {row[0].strip("`"): row[2:] for row in found[2:]}
+    assert list(cells) == [requirement.slug for requirement in REQUIREMENTS]
+    assert cells[CORE[0]] == ["❌ 1", "✅ 1"]
+    assert cells[CORE[1]] == ["❔ 1", "✅ 1"]
+    assert cells[PROVISIONAL[1]] == ["–", "–"]  # noqa: RUF001  # a dash on purpose
 
 
 def test_what_a_failure_does_is_reported() -> None:

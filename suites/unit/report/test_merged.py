@@ -142,7 +142,7 @@ def test_what_each_says_of_its_surroundings_is_put_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (
             {"environment": PARTS[1].environment | {"staleproof": "1.0.1"}},
@@ -155,10 +155,10 @@ def test_what_each_says_of_its_surroundings_is_put_together() -> None:
         ({"implementation": replace(PARTS[1].implementation, version="v2")}, "they differ in implementation"),
     ],
 )
-def test_runs_of_different_things_are_refused(change: dict[str, Any], told: str) -> None:
+def test_runs_of_different_things_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(MergeError, match="merge runs of one controller") as refused:
         merged([PARTS[0], replace(PARTS[1], **change)])
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(message)
 
 
 def empty(**said: Any) -> Report:  # noqa: ANN401  # fields of a report

@@ -85,7 +85,7 @@ def test_refused_faults_are_counted() -> None:
     assert (refused(trials), refused(trials[:1]), refused([trial("3")])) == (2, 1, 0)
 
 
-def test_a_report_from_before_faults_were_told_can_be_read() -> None:
+def test_a_report_from_before_faults_were_listed_can_be_read() -> None:
     document = json.loads(encode(report(of("1", first=GOOD))))
     for name in ("hostile", "faults"):
         del document["trials"][0][name]

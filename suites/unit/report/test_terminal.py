@@ -154,7 +154,7 @@ def test_nothing_is_cut_off_in_eighty_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "told"),
+    ("shown", "expected"),
     [
         (verdict(FIRST, GOOD), ["passed", "0/0", "1", "1/2"]),
         (verdict(FIRST, BAD, story=STORY), ["FAILED", "0/0", "1", "1/2"]),
@@ -162,8 +162,8 @@ def test_nothing_is_cut_off_in_eighty_columns() -> None:
         (verdict(FIRST, IDLE), ["not exercised", "0/0", "0", "0/0"]),
     ],
 )
-def test_a_row_says_what_the_trials_showed(shown: RequirementVerdict, told: list[str]) -> None:
-    assert row(report((shown,)), FIRST) == [FIRST, "core", *told]
+def test_a_row_says_what_the_trials_showed(shown: RequirementVerdict, expected: list[str]) -> None:
+    assert row(report((shown,)), FIRST) == [FIRST, "core", *expected]
 
 
 def test_trials_and_faults_are_summed_where_it_was_exercised() -> None:
@@ -174,16 +174,16 @@ def test_trials_and_faults_are_summed_where_it_was_exercised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "told"),
+    ("kept", "line"),
     [
         ([True], "kept: 1 plan, 1 history"),
         ([True, True], "kept: 2 plans, 2 histories"),
         ([True, False, False], "kept: 3 plans, 1 history; 2 of trials that passed were removed, as keep=findings asks"),
     ],
 )
-def test_what_is_left_of_the_trials_is_reported(kept: list[bool], told: str) -> None:
+def test_what_is_left_of_the_trials_is_reported(kept: list[bool], line: str) -> None:
     of = runs.report(*(trial(str(number), kept=each) for number, each in enumerate(kept)))
-    assert told in lines(of)
+    assert line in lines(of)
 
 
 def test_below_the_table_stands_why_what_did_not_pass_did_not() -> None:
@@ -235,7 +235,7 @@ def with_faults(of: Report, *faults: FaultReport, hostile: str = "") -> Report:
     return msgspec.structs.replace(of, trials=trials)
 
 
-def test_what_there_was_no_time_for_is_reported_and_what_therefore_nobody_tried() -> None:
+def test_what_there_was_no_time_for_is_reported_and_what_was_therefore_never_tried() -> None:
     hold = FaultReport(fault="Hold", resource="pods", outcome="fired")
     skew = FaultReport(fault="Skew", resource="*", outcome="not fired")
     left_out = (
@@ -246,8 +246,8 @@ def test_what_there_was_no_time_for_is_reported_and_what_therefore_nobody_tried(
     of = with_faults(report((verdict(FIRST, GOOD), verdict(SECOND, IDLE))), hold, skew)
     shown = lines(msgspec.structs.replace(of, left_out=left_out), width=200)
 
-    told = shown.index("3 plans left out for want of time: streams 2, restart 1")
-    assert shown[told + 1] == f"  never tried for that reason: {FIRST} under Skew, {SECOND} under Hold, {SECOND} under Skew"
+    at = shown.index("3 plans left out for want of time: streams 2, restart 1")
+    assert shown[at + 1] == f"  never tried for that reason: {FIRST} under Skew, {SECOND} under Hold, {SECOND} under Skew"
     assert sentence(msgspec.structs.replace(of, left_out=left_out[1:])).endswith(", 2 plans left out for want of time")
     assert not [line for line in lines(msgspec.structs.replace(of, left_out=left_out[1:])) if "never tried" in line]
 
@@ -264,7 +264,7 @@ def test_plans_that_a_finding_made_superfluous_are_reported_by_finding() -> None
     assert f"1 drawn plan {because} ({FIRST}, it says so): status for widgets/w 1 (after 012)" in shown
 
 
-def test_refused_faults_are_counted_and_told() -> None:
+def test_refused_faults_are_counted_and_reported() -> None:
     of = with_faults(
         report((verdict(FIRST, GOOD),), (verdict(FIRST, GOOD),)),
         FaultReport(fault="Hold", resource="pods", outcome="fired", at=1.0, on="ADDED pods"),
@@ -309,8 +309,8 @@ def test_findings_under_hostile_faults_stand_apart() -> None:
     of = with_faults(report((found, verdict(SECOND, IDLE))), hostile="hostile faults (DropFrame)")
     shown = lines(of)
     at = shown.index("Not about conformance, because no API server does this, and not scored:")
-    told = f"  1 under hostile faults (DropFrame): {FIRST}: pod/ns/w-d is the 4th live pod of widget/w"
-    assert " ".join(shown[at + 1 :]) == told
+    line = f"  1 under hostile faults (DropFrame): {FIRST}: pod/ns/w-d is the 4th live pod of widget/w"
+    assert " ".join(shown[at + 1 :]) == line
     assert row(of, FIRST)[2:] == ["not exercised", "0/0", "0", "0/0"]
     assert sentence(of) == f"passed: 0 of {ALL} requirements tried, 1 trial"
 
@@ -336,9 +336,9 @@ def test_costs_are_reported_and_are_no_failures() -> None:
     of = report(*[(verdict(FIRST, GOOD),)] * len(costs))
     trials = tuple(msgspec.structs.replace(trial, cost=cost) for trial, cost in zip(of.trials, costs, strict=True))
     of = msgspec.structs.replace(of, trials=trials, environment={**of.environment, "writes at rest": "720 an hour"})
-    told = [line for line in lines(of, width=200) if line.startswith("cost")]
+    cost_lines = [line for line in lines(of, width=200) if line.startswith("cost")]
     again = "cost: 2.2 writes for each primary that is looked at again though nothing has changed, 67% of them in vain"
-    assert told == [again, "cost: writes at rest 720 an hour, as far as a few seconds tell"]
+    assert cost_lines == [again, "cost: writes at rest 720 an hour, as far as a few seconds tell"]
     assert sentence(of) == f"passed: 1 of {ALL} requirements tried, 3 trials"
 
 
@@ -356,8 +356,8 @@ def test_what_was_said_of_changes_in_vain_is_reported() -> None:
 
 
 def test_the_companions_that_were_chosen_are_reported_with_their_cost() -> None:
-    told = {"companions for Widget/w": "job, kwok: ready in 2.0 s", "companions": "job, kwok"}
-    of = msgspec.structs.replace(report(PASSED), environment=told)
+    environment = {"companions for Widget/w": "job, kwok: ready in 2.0 s", "companions": "job, kwok"}
+    of = msgspec.structs.replace(report(PASSED), environment=environment)
     assert [line for line in lines(of, width=200) if "companions" in line] == ["companions for Widget/w: job, kwok: ready in 2.0 s"]
 
 
@@ -365,8 +365,8 @@ def test_what_healed_late_is_a_cost() -> None:
     of = report(PASSED, PASSED)
     late = (HealedReport(seconds=61.2, lacked="1 pod of w"), HealedReport(seconds=20.0))
     trials = tuple(msgspec.structs.replace(trial, healed=each) for trial, each in zip(of.trials, late, strict=True))
-    (told,) = (line for line in lines(msgspec.structs.replace(of, trials=trials), width=200) if line.startswith("cost"))
-    assert told == (
+    (cost,) = (line for line in lines(msgspec.structs.replace(of, trials=trials), width=200) if line.startswith("cost"))
+    assert cost == (
         f"cost: healed after 61 s by itself, so it is slow and not stuck (2 plans, the slowest {trials[0].name}); "
         "until then, 1 pod of w"
     )
@@ -385,7 +385,7 @@ def test_without_an_environment_the_version_is_unknown() -> None:
     assert "Kubernetes ?" in lines(msgspec.structs.replace(report(), environment={}))[0]
 
 
-def test_what_it_may_not_do_is_reported_and_that_nobody_looked() -> None:
+def test_what_it_may_not_do_is_reported_and_that_it_was_not_checked() -> None:
     checked = msgspec.structs.replace(report(PASSED), refused={"list secrets": 14}, environment={"rbac": "the controller may …"})
     assert "asked 14 times to list secrets: not allowed by its Role" in lines(checked)
     assert not any("RBAC" in line for line in lines(checked))
@@ -409,8 +409,8 @@ def test_what_was_asked_of_external_systems_is_reported_with_how_often_they_were
         turns=(TurnPoint(50.0, "down"), TurnPoint(55.0, "up")),
     )
     of = runs.report(msgspec.structs.replace(trial("1", verdict(FIRST, GOOD)), external=(series,)))
-    told = (
+    summary = (
         "db: 13 calls (SELECT 12, CREATE 1), 12 that only look for each object and minute; 1 deleted by another user; down 1 time"
     )
-    assert told in lines(of, width=200)
+    assert summary in lines(of, width=200)
     assert not any(line.startswith("db:") for line in lines(report(PASSED)))

@@ -50,7 +50,7 @@ def test_what_is_seen_of_a_life() -> None:
 
 
 @pytest.mark.parametrize(
-    ("beginning", "expected", "told"),
+    ("beginning", "expected", "words"),
     [
         (began(SEEN), ("ok", 0), "asked the API server 4 times through the proxy, and was at rest after 1.0 s"),
         (began(SILENT, NO_WATCH), ("failed", 11), "it runs, and asked for nothing through the proxy in 1.0 s"),
@@ -62,10 +62,10 @@ def test_what_is_seen_of_a_life() -> None:
         (began(SEEN, deaths=(1,)), ("warning", 0), "it runs, but exited by itself before (once, with code 1)"),
     ],
 )
-def test_reachable(beginning: Beginning, expected: tuple[str, int], told: str) -> None:
+def test_reachable(beginning: Beginning, expected: tuple[str, int], words: str) -> None:
     check = reachable(beginning)
     assert said(check) == expected
-    assert told in check.found
+    assert words in check.found
     assert bool(check.fix) is (check.outcome != "ok")
 
 
@@ -78,13 +78,13 @@ def test_why_it_exits_is_reported_with_the_option_that_cures_it_and_its_line() -
     assert check.log == (PAIR,)
 
 
-def test_an_image_is_told_what_a_pod_finds() -> None:
+def test_the_fix_for_an_image_says_what_a_pod_finds() -> None:
     assert "in-cluster configuration" in reachable(began(SILENT, NO_WATCH, is_image=True)).fix
     assert "in-cluster" not in reachable(began(SILENT, NO_WATCH)).fix
 
 
 @pytest.mark.parametrize(
-    ("beginning", "wanted", "expected", "told"),
+    ("beginning", "wanted", "expected", "words"),
     [
         (began(SEEN), [WIDGETS], ("ok", 0), f"pods, {WIDGETS}"),
         (began(SEEN), [], ("ok", 0), "pods"),
@@ -95,10 +95,10 @@ def test_an_image_is_told_what_a_pod_finds() -> None:
         (began(SEEN, log=("INFO no matches for kind Issuer in version x",)), [WIDGETS], ("ok", 0), "pods"),
     ],
 )
-def test_watches(beginning: Beginning, wanted: list[str], expected: tuple[str, int], told: str) -> None:
+def test_watches(beginning: Beginning, wanted: list[str], expected: tuple[str, int], words: str) -> None:
     check = watches(beginning, wanted)
     assert said(check) == expected
-    assert told in check.found
+    assert words in check.found
 
 
 def test_a_lease_in_a_namespace_that_is_missing_is_named() -> None:
@@ -114,7 +114,7 @@ def test_a_lease_in_a_namespace_that_is_missing_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "code", "again", "expected", "told"),
+    ("seconds", "code", "again", "expected", "words"),
     [
         (0.2, 0, began(SEEN), ("ok", 0), "within 0.2 s of TERM (exit code 0); its next life was at rest after 1.0 s"),
         (0.2, 143, began(SEEN), ("ok", 0), "exit code 143"),
@@ -124,10 +124,10 @@ def test_a_lease_in_a_namespace_that_is_missing_is_named() -> None:
         (0.2, 0, began(SEEN, DIED, deaths=(1, 1, 1), log=(PAIR,)), ("failed", 11), "finds no certificate for its webhooks"),
     ],
 )
-def test_restarts(seconds: float, code: int, again: Beginning, expected: tuple[str, int], told: str) -> None:
+def test_restarts(seconds: float, code: int, again: Beginning, expected: tuple[str, int], words: str) -> None:
     check = restarts(seconds, code, again, SEEN.watched)
     assert said(check) == expected
-    assert told in check.found
+    assert words in check.found
 
 
 def test_stays_up() -> None:

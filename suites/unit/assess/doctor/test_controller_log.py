@@ -89,7 +89,7 @@ def test_one_that_came_once_lasts_only_where_it_is_known_or_nothing_was_done() -
     assert standing_error([*once, known], is_kept_from_work=False) == (known, 1)
 
 
-def test_conflicts_are_nobodys_trouble() -> None:
+def test_conflicts_are_no_trouble() -> None:
     log = [reconciles(number, "the object has been modified; please apply your changes to the latest version") for number in (1, 2)]
     assert standing_error(log, is_kept_from_work=True) is None
     assert standing_error([], is_kept_from_work=True) is None

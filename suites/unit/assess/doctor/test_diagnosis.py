@@ -68,7 +68,7 @@ NO_HOST = "pod w-a does not have a host assigned"
 
 
 @pytest.mark.parametrize(
-    ("log", "outcome", "told"),
+    ("log", "outcome", "words"),
     [
         (["ERROR no quorum", "ERROR no quorum"], "warning", "its log has 2 times the error below"),
         ([f"ERROR Reconciler error: {NO_HOST}"], "warning", "there is no kubelet here"),
@@ -77,10 +77,10 @@ NO_HOST = "pod w-a does not have a host assigned"
         (["ERROR the object has been modified"] * 3, "ok", "create pods"),
     ],
 )
-def test_a_reconcile_that_ends_in_an_error_is_not_well(log: list[str], outcome: str, told: str) -> None:
+def test_a_reconcile_that_ends_in_an_error_is_not_well(log: list[str], outcome: str, words: str) -> None:
     check = looked(trial().step(1, "apply").applied("w").creates("w-a"), *log)
     assert check.outcome == outcome
-    assert told in check.found
+    assert words in check.found
     assert check.log == ((log[-1],) if outcome == "warning" else ())
 
 
@@ -124,7 +124,7 @@ def test_a_sample_that_is_refused() -> None:
     ],
 )
 def test_rights(account: str, refused: str, works: bool, worked: bool, expected: tuple[str, int]) -> None:  # noqa: FBT001
-    """Who did nothing that takes a right is not praised for it."""
+    """A controller that did nothing that takes a right is not praised for it."""
     assert said(rights(account, refused, works=works, has_worked=worked, is_users_cluster=False)) == expected
     assert rights(account, refused, works=works, has_worked=worked, is_users_cluster=True).outcome == "not asked"
 

@@ -35,7 +35,7 @@ def test_a_cure_names_options_and_placeholders_that_there_are(symptom: Symptom) 
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "cause"),
     [
         ('{"level":"error","error":"open /certs/tls.key: no such file or directory"}', "certificate for its webhooks"),
         (f'{{"error":"open {"/var/run/secrets/kubernetes.io/serviceaccount"}/ca.crt: no such file"}}', "mounted into every pod"),
@@ -48,9 +48,9 @@ def test_a_cure_names_options_and_placeholders_that_there_are(symptom: Symptom) 
         ("Starting workers", ""),
     ],
 )
-def test_lines_as_operators_write_them(line: str, told: str) -> None:
+def test_lines_as_operators_write_them(line: str, cause: str) -> None:
     found = explained([line])
-    assert (told in found[0].cause) if told else not found
+    assert (cause in found[0].cause) if cause else not found
 
 
 def test_each_cause_is_reported_once_and_answers_are_not_looked_for_in_logs() -> None:

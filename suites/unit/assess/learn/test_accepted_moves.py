@@ -18,11 +18,11 @@ SAMPLE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name":
 UP = Move(path="spec.size", kind="up", do={"spec": {"size": 4}}, undo={"spec": {"size": 3}}, was="3", becomes="4", live="at once")
 
 
-def seen(*changes: Move, refused: tuple[str, ...] = ()) -> Observed:
-    return Observed(SAMPLE, "widgets", (), (), changes=changes, refused=refused)
+def seen(*moves: Move, refused: tuple[str, ...] = ()) -> Observed:
+    return Observed(SAMPLE, "widgets", (), (), changes=moves, refused=refused)
 
 
-def test_nothing_is_told_of_nothing() -> None:
+def test_of_nothing_there_is_nothing_to_report() -> None:
     assert moves_in_words(seen()) == ""
 
 

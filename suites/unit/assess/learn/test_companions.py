@@ -11,7 +11,7 @@ from ...checks.script import trial
 ACCOUNTS = {"serviceaccount", "serviceaccount-token", "root-ca-certificate-publisher"}
 
 
-def test_what_it_creates_has_whom_a_real_cluster_has_for_it() -> None:
+def test_what_it_creates_has_the_companions_of_a_real_cluster() -> None:
     assert set(acts_on_children(indexed(trial().step(1, "apply").applied("w").creates("a").ends()))) == {
         *ALWAYS,
         "scheduler",

@@ -25,11 +25,11 @@ LOST = ("leader election lost",)
         (trial().adds(Exited, life=1, code=2, log=LOST), ""),
     ],
 )
-def test_who_died_or_did_nothing_any_more_has_stopped(script: Script, words: str) -> None:
+def test_a_controller_that_died_or_did_nothing_any_more_has_stopped(script: Script, words: str) -> None:
     assert stopped(script.ends()) == words
 
 
-def test_who_died_between_two_trials_is_named_with_the_trial_before() -> None:
+def test_a_death_between_two_trials_is_reported_with_the_trial_before() -> None:
     exited = Exited(at=1.0, life=1, code=2, log=("panic: oh no",))
     words = "when trial 001 (x) was over, its process exited by itself between two trials (code 2: panic: oh no)"
     assert died_between(("trial 001 (x)", exited)) == words
@@ -53,7 +53,7 @@ def test_what_was_run_in_the_life_before_is_kept_apart(tmp_path: Path) -> None:
     assert [path.read_text() for path in sorted(tmp_path.rglob("*.gz"))] == ["second", "first"]
 
 
-def test_a_doubt_leaves_findings_alone_and_acquits_nobody() -> None:
+def test_a_doubt_leaves_findings_alone_and_acquits_no_controller() -> None:
     general, other = "converges-after-catch-up", "settles"
     passed = (Verdict(general, Outcome.PASS), Verdict(other, Outcome.PASS))
     assert doubted(passed, "") == passed

@@ -24,8 +24,8 @@ def trouble(script: Script, *usual: str) -> str:
 
 @pytest.mark.parametrize("name", ["w", "w-other"])
 def test_a_complaint_of_either_is_reported(name: str) -> None:
-    told = "Ready is False, Waiting: host w.example.com is that of w"
-    assert trouble(says(name, "host w.example.com is that of w")) == told
+    complaint = "Ready is False, Waiting: host w.example.com is that of w"
+    assert trouble(says(name, "host w.example.com is that of w")) == complaint
     assert trouble(says(name, "sorry", reason="Conflict")) == "Ready is False, Conflict: sorry"
 
 

@@ -62,7 +62,7 @@ def test_kubebuilders_file_counts_most() -> None:
     assert found("// +groupName=cert-manager.io", project={"resources": "none"}) == {THEIRS}
 
 
-def test_only_who_reconciles_objects_writes_their_status() -> None:
+def test_only_a_controller_that_reconciles_objects_writes_their_status() -> None:
     assert found(roles=(role("webs/status"), role("issuers", group=THEIRS))) == {MINE}
     assert found(roles=(role("webs/finalizers"),)) == {MINE}
     assert found(roles=(role("webs/status", verbs=("get",)), role("webs"))) is None

@@ -50,7 +50,7 @@ def test_a_trial_has_converged_when_it_is_like_the_references_end(innocent: Hist
     assert goals.missing(live(innocent.references[0])) == ""
 
 
-def test_nobody_waits_for_what_the_run_has_shown_to_be_unstable(innocent: History) -> None:
+def test_what_the_run_has_shown_to_be_unstable_is_not_waited_for(innocent: History) -> None:
     state = copy.deepcopy(live(innocent.references[0]))
     (role,) = {role for role in baseline(Trial(innocent.references[0], innocent.references)).counts if role.resource == "pods"}
     for (resource, _, _), obj in state.items():
@@ -74,14 +74,14 @@ def test_a_step_is_reached_by_the_same_state_and_writes_of_the_same_kinds(innoce
 
 
 def test_a_resync_comes_to_what_was_there_before_it(innocent: History) -> None:
-    first, *others = innocent.header.plan.steps
-    goals = Goals(innocent.references, replace(innocent.header.plan, steps=(first, Resync(resource="widgets"), *others)))
+    first, *later_steps = innocent.header.plan.steps
+    goals = Goals(innocent.references, replace(innocent.header.plan, steps=(first, Resync(resource="widgets"), *later_steps)))
     reference = innocent.references[0]
     assert goals.is_reached(2, live(reference, 1), ())
     assert goals.is_reached(3, live(reference, 2), ())
 
 
-def test_nothing_is_needed_before_the_release_or_by_who_never_writes(innocent: History) -> None:
+def test_nothing_is_needed_before_the_release_or_by_a_controller_that_never_writes(innocent: History) -> None:
     """One that falls silent only here gets its time."""
     silent = dataclasses.replace(innocent, entries=(Released(at=1.0),))
     assert may_need(dataclasses.replace(innocent, entries=())) == 0.0
@@ -98,7 +98,7 @@ def test_a_probe_is_what_is_applied_until_the_controller_first_writes(innocent: 
     assert found.seconds == 10.0, "it writes at once"
 
 
-def test_who_does_not_write_in_every_reference_is_not_probed(innocent: History) -> None:
+def test_a_controller_that_does_not_write_in_every_reference_is_not_probed(innocent: History) -> None:
     silent = dataclasses.replace(innocent.references[0], entries=(Released(at=1.0),))
     assert probe(innocent.header.plan, (innocent.references[0], silent)) is None
     assert probe(innocent.header.plan, ()) is None

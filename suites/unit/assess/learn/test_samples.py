@@ -51,8 +51,8 @@ def test_a_dry_run_knows_what_an_earlier_run_has_shown(tmp_path: Path) -> None:
 
 
 def test_what_a_sample_may_need_and_does_not_name_is_reported_with_the_cure() -> None:
-    told = may_need(WIDGET, (SECRET, ISSUER), (WIDGET, obj("Widget", "v"), ISSUER, STORE))
+    hint = may_need(WIDGET, (SECRET, ISSUER), (WIDGET, obj("Widget", "v"), ISSUER, STORE))
     cure = "--staleproof-primary=Widget.example.com (or --primary) has them all applied before it"
-    assert told == f". If it needs other samples (Store/s), {cure}"
+    assert hint == f". If it needs other samples (Store/s), {cure}"
     assert may_need(WIDGET, (ISSUER,), (WIDGET, obj("Widget", "v"), ISSUER)) == ""
     assert "(K0/o, K1/o, K2/o, K3/o, K4/o, …)" in may_need(WIDGET, (), [obj(f"K{number}", "o") for number in range(9)])

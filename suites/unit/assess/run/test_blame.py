@@ -36,7 +36,7 @@ def hiding(error: BaseException, what: BaseException) -> BaseException:
         (ExceptionGroup("", [MISUSED, BROKEN, BUG]), BUG),
     ],
 )
-def test_who_is_to_blame(error: BaseException, expected: BaseException | None) -> None:
+def test_what_is_to_blame(error: BaseException, expected: BaseException | None) -> None:
     assert known(error) is expected
 
 

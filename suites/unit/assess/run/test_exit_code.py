@@ -61,7 +61,7 @@ def test_that_of_a_report(said: list[Word], expected: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "found", "blamed", "others", "expected"),
+    ("status", "found", "blamed", "other_failures", "expected"),
     [
         (OK, OK, [], False, OK),
         (OK, INCONCLUSIVE, [], False, INCONCLUSIVE),
@@ -81,8 +81,8 @@ def test_that_of_a_report(said: list[Word], expected: int) -> None:
         (USAGE, OK, [], False, USAGE),
     ],
 )
-def test_that_of_tests(status: int, found: int, blamed: list[int], *, others: bool, expected: int) -> None:
-    assert of_tests(status, found, blamed, has_other_failures=others) == expected
+def test_that_of_tests(status: int, found: int, blamed: list[int], *, other_failures: bool, expected: int) -> None:
+    assert of_tests(status, found, blamed, has_other_failures=other_failures) == expected
 
 
 @pytest.mark.parametrize(("code", "expected"), [(INCONCLUSIVE, (INCONCLUSIVE, OK, FAILED)), (FAILED, (FAILED,) * 3)])

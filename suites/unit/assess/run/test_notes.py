@@ -104,7 +104,7 @@ CAUSE = "it creates pods on an old view of pods"
 
 
 @pytest.mark.parametrize(
-    ("errors", "others", "status", "expected"),
+    ("errors", "verdict_words", "status", "expected"),
     [
         ([], [], OK, OK),
         ([], [UNKNOWN], OK, EXIT_INCONCLUSIVE),
@@ -113,11 +113,11 @@ CAUSE = "it creates pods on an old view of pods"
     ],
 )
 def test_what_is_known_hides_nothing_else(
-    errors: list[Exception], others: list[Word], status: int, expected: int, tmp_path: Path
+    errors: list[Exception], verdict_words: list[Word], status: int, expected: int, tmp_path: Path
 ) -> None:
     slug = REQUIREMENTS[0].slug
     known = Baseline(findings=(Known(cause=CAUSE, requirements=(slug,)),))
-    made = notes(tmp_path, *others, known=known, baseline=tmp_path / "known.yaml")
+    made = notes(tmp_path, *verdict_words, known=known, baseline=tmp_path / "known.yaml")
     made.trials.append(runs.trial("known", runs.verdict(slug, BAD, cause=CAUSE)))
     for error in errors:
         made.add_error(error)
@@ -145,7 +145,7 @@ def caused(by: Exception) -> BaseException:
         (KeyError("x"), ([], [], [], True)),
     ],
 )
-def test_an_error_is_noted_with_whom_it_blames(
+def test_an_error_is_noted_with_what_it_blames(
     error: BaseException, noted: tuple[list[str], list[str], list[str], bool], tmp_path: Path
 ) -> None:
     made = notes(tmp_path)
@@ -189,8 +189,8 @@ def test_what_workers_noted_arrives_though_they_never_finish(tmp_path: Path) -> 
     assert controlling.trials == [trial(GOOD, "001"), trial(BAD, "002"), trial(UNKNOWN, "001")]
     assert controlling.environment == {"kubernetes": "v1.36.3"}
     died = "an xdist worker died; what it had finished is in the report"
-    told = {code: problems for code, problems in controlling.problems.items() if problems}
-    assert told == {EXIT_BUG: ["impossible"], EXIT_ENVIRONMENT: [died, "port taken"], EXIT_USAGE: ["no such file"]}
+    reported = {code: problems for code, problems in controlling.problems.items() if problems}
+    assert reported == {EXIT_BUG: ["impossible"], EXIT_ENVIRONMENT: [died, "port taken"], EXIT_USAGE: ["no such file"]}
     assert controlling.other_failures
     assert json.loads((tmp_path / "report.json").read_bytes())["partial"] is True
 
@@ -278,11 +278,11 @@ def test_what_workers_note_is_known_while_the_run_is_on(tmp_path: Path) -> None:
     workers[0].tell(Doing("trial", "a plan"))
     workers[1].note(Note(trial=trial(BAD), claim="p"))
     path = tmp_path / "gw1" / "notes.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-30])
+    content = path.read_bytes()
+    path.write_bytes(content[:-30])
     controlling.catch_up()
     assert heard == [("gw0", Note(doing=Doing("trial", "a plan")))]
-    path.write_bytes(whole)
+    path.write_bytes(content)
     assert [each.name for each in controlling.so_far().trials] == ["001"]
     assert controlling.so_far().partial
     assert [worker for worker, _ in heard] == ["gw0", "gw1"]
@@ -420,7 +420,7 @@ def test_a_dry_run_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_report_is_there_after_each_trial_and_how_to_see_it_again(tmp_path: Path) -> None:
-    """Nobody is asked when the machine is switched off."""
+    """The machine may be switched off without a warning."""
     made, found = notes(tmp_path), []
     for number, name in enumerate(("naive-hidden-creates", "expectations-hidden-creates"), 1):
         found.append(result(name, tmp_path / "trials" / name))

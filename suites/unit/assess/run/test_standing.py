@@ -81,13 +81,13 @@ def test_what_tells_most_comes_first() -> None:
 
 
 def test_a_build_says_what_it_is_and_how_far() -> None:
-    told: list[Doing] = []
-    builds = BuildProgress(told.append)
+    reports: list[Doing] = []
+    builds = BuildProgress(reports.append)
     builds.begin("kube-apiserver: compiling packages", 2000)
     for done in range(2001):
         builds.advance(done)
     builds.begin("kube-apiserver: linking", None)
-    assert (told[0].done, told[-2].done, told[-2].total) == (0, 2000, 2000)
-    assert len(told) < 100, "not for each package"
-    of = after(("", Note(doing=told[-2]))).standing(0)
+    assert (reports[0].done, reports[-2].done, reports[-2].total) == (0, 2000, 2000)
+    assert len(reports) < 100, "not for each package"
+    of = after(("", Note(doing=reports[-2]))).standing(0)
     assert of.steps == (Step(phase="", what="kube-apiserver: compiling packages", done=2000, total=2000),)

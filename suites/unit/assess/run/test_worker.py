@@ -41,18 +41,18 @@ def test_it_is_another_when_the_controller_may_do_something_else(changed: dict[s
     assert key(tmp_path, "steps") != key(tmp_path, "other steps")
 
 
-def test_nobody_outside_the_run_can_try_out_a_secret(tmp_path: Path) -> None:
+def test_a_secret_cannot_be_tried_out_from_outside_the_run(tmp_path: Path) -> None:
     assert key(tmp_path, "steps", run_secret="another run") != key(tmp_path, "steps")
     alone = {key(tmp_path, "steps", run_secret="") for _ in range(2)}
     assert len(alone) == 2
 
 
 def test_a_worker_says_what_it_does_and_not_what_that_is_made_of(tmp_path: Path) -> None:
-    told: list[Doing] = []
-    worker = Worker(SessionOptions(**OPTIONS), folder=tmp_path, tell=told.append)
+    reports: list[Doing] = []
+    worker = Worker(SessionOptions(**OPTIONS), folder=tmp_path, tell=reports.append)
     with worker.doing("trial", "a"):
         pass
     with worker.doing("confirming", "a"), worker.doing("references", "b"):
         pass
-    phases = [(each.phase, each.what) for each in told]
+    phases = [(each.phase, each.what) for each in reports]
     assert phases == [("trial", "a"), ("waiting", ""), ("confirming", "a"), ("waiting", "")]

@@ -39,14 +39,14 @@ def innocent(tmp_path: Path) -> Result:
 
 
 def test_a_trial_is_reported_by_what_was_recorded(guilty: Result, tmp_path: Path) -> None:
-    told = trial_report(guilty, tmp_path / "runs" / "now", "0123456789")
-    assert (told.name, told.folder, told.seconds, told.reproduced) == ("001", "trials/001", 1.235, (3, 3))
-    assert (told.faults_planned, told.faults_fired, told.crash) == (1, 1, "0123456789")
-    assert told.evidence == hashlib.sha256(gzip.decompress((guilty.folder / HISTORY).read_bytes())).hexdigest()
-    assert {verdict.requirement: verdict.result for verdict in told.verdicts if verdict.exercised} | {
+    report = trial_report(guilty, tmp_path / "runs" / "now", "0123456789")
+    assert (report.name, report.folder, report.seconds, report.reproduced) == ("001", "trials/001", 1.235, (3, 3))
+    assert (report.faults_planned, report.faults_fired, report.crash) == (1, 1, "0123456789")
+    assert report.evidence == hashlib.sha256(gzip.decompress((guilty.folder / HISTORY).read_bytes())).hexdigest()
+    assert {verdict.requirement: verdict.result for verdict in report.verdicts if verdict.exercised} | {
         "no-duplicate-create": "failed"
-    } == {verdict.requirement: verdict.result for verdict in told.verdicts if verdict.exercised}
-    assert [verdict.story for verdict in told.verdicts if verdict.story] == [story.text() for story in guilty.stories]
+    } == {verdict.requirement: verdict.result for verdict in report.verdicts if verdict.exercised}
+    assert [verdict.story for verdict in report.verdicts if verdict.story] == [story.text() for story in guilty.stories]
 
 
 def test_a_history_that_was_removed_is_reported(innocent: Result, tmp_path: Path) -> None:
@@ -60,8 +60,8 @@ def test_not_exercised_and_inconclusive_are_told_apart(innocent: Result, tmp_pat
         Verdict("settles", Outcome.NOT_EXERCISED, why="nothing was written"),
         Verdict("no-excess-delete", Outcome.INCONCLUSIVE, why="the references differ"),
     )
-    told = trial_report(replace(innocent, verdicts=verdicts), tmp_path)
-    assert [(v.result, v.exercised, v.why) for v in told.verdicts] == [
+    report = trial_report(replace(innocent, verdicts=verdicts), tmp_path)
+    assert [(v.result, v.exercised, v.why) for v in report.verdicts] == [
         ("not exercised", False, "nothing was written"),
         ("inconclusive", True, "the references differ"),
     ]
@@ -77,9 +77,9 @@ def test_both_reports_are_written(guilty: Result, tmp_path: Path) -> None:
         trials=(trial_report(guilty, folder),),
     )
     write(folder, report)
-    told = msgspec.structs.replace(report, findings=tuple(findings(report.trials)))
-    assert msgspec.json.decode((folder / "report.json").read_bytes(), type=Report) == told
-    assert [(each.severity, each.requirements) for each in told.findings] == [("duplicated", ("no-duplicate-create",))]
+    expected = msgspec.structs.replace(report, findings=tuple(findings(report.trials)))
+    assert msgspec.json.decode((folder / "report.json").read_bytes(), type=Report) == expected
+    assert [(each.severity, each.requirements) for each in expected.findings] == [("duplicated", ("no-duplicate-create",))]
     conformance = yaml.safe_load((folder / "conformance.yaml").read_text())
     jsonschema.validate(conformance, SCHEMA, cls=jsonschema.Draft202012Validator)
     assert conformance["metadata"]["tool"]["suiteDigest"] == suite_digest()
@@ -110,9 +110,9 @@ def test_what_others_call_things_is_inert_in_a_report(text: str, tmp_path: Path)
         if isinstance(entry, Committed):
             entry.object["metadata"]["annotations"] = {text: text}
     of = replace(result("naive-hidden-creates", tmp_path / "trials" / "001"), history=found, verdicts=judge(found))
-    told = trial_report(of, tmp_path)
-    written = encode(Report(run_id="now", date="", reproduce="", trials=(told,)))
-    assert any(inert(text, 100)[:8] in verdict.story for verdict in told.verdicts), "it is there to be read"
+    report = trial_report(of, tmp_path)
+    written = encode(Report(run_id="now", date="", reproduce="", trials=(report,)))
+    assert any(inert(text, 100)[:8] in verdict.story for verdict in report.verdicts), "it is there to be read"
     assert b"\\u001b" not in written
     assert not {"\u202e", "\u200b", "\x00"} & set(written.decode())
     assert len(written) < 300_000

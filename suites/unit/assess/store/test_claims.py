@@ -56,7 +56,7 @@ def test_of_a_history_that_was_not_kept_the_verdicts_are_known(run_folder: Path,
     assert (read.verdicts, read.history.entries) == (guilty.verdicts, ())
 
 
-def test_nobody_else_runs_it_meanwhile(run_folder: Path, guilty: Result) -> None:
+def test_no_other_worker_runs_it_meanwhile(run_folder: Path, guilty: Result) -> None:
     other = Claims(run_folder)
 
     def run() -> Result:
@@ -85,7 +85,7 @@ def test_why_a_plan_cannot_be_carried_out_is_kept(run_folder: Path) -> None:
     assert Claims(run_folder).take("key", never) == Done(why="there are 0 such children")
 
 
-def test_a_plan_that_failed_is_left_to_whoever_needs_it(run_folder: Path, guilty: Result) -> None:
+def test_a_plan_that_failed_is_left_to_the_next_that_needs_it(run_folder: Path, guilty: Result) -> None:
     claims = Claims(run_folder)
     with pytest.raises(AssertionError):
         claims.take("key", never)

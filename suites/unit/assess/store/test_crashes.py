@@ -56,16 +56,16 @@ def test_a_finding_is_kept_until_its_plan_passes(guilty: Result, innocent: Resul
     assert list((tmp_path / "crashes").iterdir()) == []
 
 
-def test_a_finding_is_kept_while_nobody_knows(guilty: Result, innocent: Result, tmp_path: Path) -> None:
+def test_a_finding_is_kept_while_nothing_refutes_it(guilty: Result, innocent: Result, tmp_path: Path) -> None:
     name = keep_crash(tmp_path, guilty)
     (slug,) = json.loads((tmp_path / "crashes" / f"{name}.json").read_text())["requirements"]
-    others = tuple(verdict for verdict in innocent.verdicts if verdict.requirement != slug)
+    other_verdicts = tuple(verdict for verdict in innocent.verdicts if verdict.requirement != slug)
     for unknown in (
         Verdict(slug, Outcome.INCONCLUSIVE, why="it was interrupted"),
         Verdict(slug, Outcome.NOT_EXERCISED, why="nothing was hidden"),
     ):
         kept = tmp_path / "crashes" / f"{name}.json"
-        keep_crash(tmp_path, replace(innocent, plan=guilty.plan, verdicts=(unknown, *others)), replayed=[kept])
+        keep_crash(tmp_path, replace(innocent, plan=guilty.plan, verdicts=(unknown, *other_verdicts)), replayed=[kept])
         assert find_plan(name, tmp_path) == guilty.plan
 
 
@@ -124,7 +124,7 @@ def test_a_plan_in_a_run_gets_its_manifests_back(guilty: Result, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "text", "told"),
+    ("file", "content", "text", "message"),
     [
         ("empty/.keep", "", "nosuch", "no plan 'nosuch': expected a plan.json, a trial's folder, its name in"),
         ("mine.jsonl", '{"entry":"header"}', "mine.jsonl", "mine.jsonl: line 1"),
@@ -138,14 +138,14 @@ def test_a_plan_in_a_run_gets_its_manifests_back(guilty: Result, tmp_path: Path)
     ],
 )
 def test_what_is_no_plan_is_refused_by_name(
-    file: str, content: str, text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: str, content: str, text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path(file).parent.mkdir(exist_ok=True)
     Path(file).write_text(content)
     with pytest.raises(UsageError) as caught:
         find_plan(text, Path())
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 # --- two controllers, versions, several ------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def test_two_controllers_never_share_a_file(guilty: Result, innocent: Result, tm
     assert find_plan(fingerprint(guilty.plan), tmp_path).controller == Subject(command=("./one",))
 
 
-def test_a_file_says_who_wrote_it_and_about_whom(guilty: Result, tmp_path: Path) -> None:
+def test_a_file_says_which_version_wrote_it_and_about_which_controller(guilty: Result, tmp_path: Path) -> None:
     kept = json.loads((tmp_path / "crashes" / f"{keep_crash(tmp_path, guilty)}.json").read_text())
     assert (kept["apiVersion"], kept["kind"], kept["staleproof"]) == ("staleproof.dev/v1alpha1", "Crash", "0.1.0")
     assert kept["controller"] == identity(guilty.plan.controller)
@@ -221,10 +221,10 @@ def test_a_plan_that_this_version_does_not_know_is_reported_with_both_versions(
     crash.write_text(json.dumps(kept | {"plan": kept["plan"] | change}))
     plan.write_text(json.dumps(kept["plan"] | change))
     for text, by in ((crash.stem, "staleproof 9.9"), (str(plan), "an unnamed version of staleproof")):
-        with pytest.raises(UsageError) as told:
+        with pytest.raises(UsageError) as refused:
             find_plan(text, tmp_path)
-        assert wrong in str(told.value)
-        assert str(told.value).endswith(f". If that was not put in by hand: it was written by {by}, as {form}, {OF_THIS}")
+        assert wrong in str(refused.value)
+        assert str(refused.value).endswith(f". If that was not put in by hand: it was written by {by}, as {form}, {OF_THIS}")
 
 
 def test_a_plan_that_contradicts_itself_is_of_no_other_version(guilty: Result, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Run folders, merged: the trials can be judged and told as those of any run."""
+"""Run folders, merged: their trials can be judged and reported like those of any run."""
 
 import shutil
 from pathlib import Path

@@ -50,16 +50,16 @@ def test_manifests_are_kept_once_for_all_plans(tmp_path: Path) -> None:
 
 
 def test_work_is_done_once_for_each_key(tmp_path: Path) -> None:
-    asked: list[bytes] = []
+    inputs: list[bytes] = []
 
     def make(said: bytes) -> bytes:
-        asked.append(said)
+        inputs.append(said)
         return said
 
     for run in (RunFolder(tmp_path), RunFolder(tmp_path)):
         assert run.once("a", lambda: make(b"1")) == b"1"
         assert run.once("b", lambda: make(b"2")) == b"2"
-    assert asked == [b"1", b"2"]
+    assert inputs == [b"1", b"2"]
 
 
 def test_what_came_to_nothing_is_tried_again(tmp_path: Path) -> None:

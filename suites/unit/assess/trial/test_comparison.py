@@ -49,7 +49,7 @@ class Asked:
         return found
 
 
-def asked(faults: Sequence[AnyFault], asks: Asked) -> History:
+def compared(faults: Sequence[AnyFault], asks: Asked) -> History:
     """The trial with all references that it is compared with in the end."""
     script = Script(*faults)
     history = replace(pair(script), references=(pair(reference(1)), pair(reference(2))))
@@ -66,7 +66,7 @@ def ending(*more: str, stuck: bool = False) -> History:
 
 def test_a_plan_that_wakes_it_is_asked_about_woken_as_well() -> None:
     asks = Asked()
-    found = asked([Restart(window=Window(2))], asks)
+    found = compared([Restart(window=Window(2))], asks)
     plan = found.header.plan
     roles = [(role, times) for _, role, times, _ in asks.plans]
     assert roles == [("paced", 1), ("woken", 1), ("woken", 1), ("final", 1)]
@@ -79,7 +79,7 @@ def test_a_plan_that_wakes_it_is_asked_about_woken_as_well() -> None:
 
 def test_other_plans_are_asked_about_until_enough_ends_are_there() -> None:
     asks = Asked()
-    found = asked([HoldStream(resource="pods")], asks)
+    found = compared([HoldStream(resource="pods")], asks)
     assert [(role, times) for _, role, times, _ in asks.plans] == [("paced", 1), ("final", 1), ("reference", 2)]
     assert len(found.references) == AGREEING
 
@@ -92,7 +92,7 @@ def test_what_is_unstable_by_now_is_left_out_before_any_run_is_asked_for() -> No
 
 def test_for_a_rate_more_runs_without_faults_are_asked_for_and_none_twice() -> None:
     asks = Asked()
-    history = asked([HoldStream(resource="pods")], asks)
+    history = compared([HoldStream(resource="pods")], asks)
     more = without_faults(asks, history.header.plan, history, CONTROLS)
     (*_, (plan, role, times, _)) = asks.plans
     assert (plan, role, times) == (fresh(history.header.plan), "reference", 8), "two of them have been asked for before"
@@ -102,7 +102,7 @@ def test_for_a_rate_more_runs_without_faults_are_asked_for_and_none_twice() -> N
 
 def test_a_woken_run_lasts_as_long_as_the_trial_did_step_by_step() -> None:
     asks = Asked()
-    took = lasted(asked([Restart(window=Window(2))], asks))
+    took = lasted(compared([Restart(window=Window(2))], asks))
     paced, own, lasts, _ = (lasts for *_, lasts in asks.plans)
     first, second, settling = paced
     assert tuple(lasts) == (first, 0.0, second, settling), "in the lull nothing is waited for"
@@ -115,7 +115,7 @@ def test_a_woken_run_lasts_as_long_as_the_trial_did_step_by_step() -> None:
 
 def test_a_controller_that_ceased_to_work_is_no_excuse() -> None:
     asks = Asked(idle)
-    found = asked([Restart(window=Window(2))], asks)
+    found = compared([Restart(window=Window(2))], asks)
     assert [role for _, role, *_ in asks.plans].count("woken") == 1, "nor is it asked again"
     assert [each.header.role for each in found.references].count("woken") == 0
     assert len(found.references) == AGREEING, "others take its place"
@@ -125,7 +125,7 @@ def test_a_run_that_was_disturbed_is_left_out() -> None:
     def stuck(script: Script) -> History:
         return script.pair().step(2, "touch").applied("w").creates("w-2").stuck().ends()
 
-    found = asked([Restart(window=Window(2))], Asked(stuck))
+    found = compared([Restart(window=Window(2))], Asked(stuck))
     assert [each.header.role for each in found.references].count("woken") == 0
 
 
@@ -145,7 +145,7 @@ def test_of_findings_only_what_was_compared_is_asked_about(slugs: list[str], *, 
         (ending(), Outcome.INCONCLUSIVE, False),
         (replace(ending("w-3", stuck=True), references=()), Outcome.INCONCLUSIVE, False),
     ],
-    ids=["another end", "another end that nobody minds", "a doubt about something else", "nothing to compare with"],
+    ids=["another end", "another end that does not matter", "a doubt about something else", "nothing to compare with"],
 )
 def test_a_doubt_about_another_end_is_asked_about_as_well(history: History, outcome: Outcome, *, expected: bool) -> None:
     assert differs(history, [Verdict("survives-restart", outcome)]) is expected
@@ -189,8 +189,8 @@ def hidden_only(number: int, pods: int) -> History:
     return replace((script if pods == 2 else script.stuck()).ends(), digest=str(number))
 
 
-@pytest.mark.parametrize(("ends", "asked"), [((2, 2), [2]), ((1, 1), [2]), ((2, 1, 2, 2, 2, 2), [2, 6])], ids=str)
-def test_where_another_fault_fired_too_runs_with_that_alone_are_asked_for(ends: tuple[int, ...], asked: list[int]) -> None:
+@pytest.mark.parametrize(("ends", "counts"), [((2, 2), [2]), ((1, 1), [2]), ((2, 1, 2, 2, 2, 2), [2, 6])], ids=str)
+def test_where_another_fault_fired_too_runs_with_that_alone_are_asked_for(ends: tuple[int, ...], counts: list[int]) -> None:
     """Twice; six times if they do not say the same. They are not let off by having less time."""
     plans: list[tuple[Plan, int, float]] = []
 
@@ -203,8 +203,8 @@ def test_where_another_fault_fired_too_runs_with_that_alone_are_asked_for(ends: 
     history = cut_and_hidden(*(replace(each.pair().ends(), digest=each.namespace) for each in (reference(1), reference(2))))
     for question in questions(asks, history.header.plan):
         history = replace(history, references=question(history))
-    assert [times for _, times, _ in plans] == asked
+    assert [times for _, times, _ in plans] == counts
     assert {plan.faults for plan, *_ in plans} == {(HIDDEN,)}
     assert all(settling >= lasted(history)[-1] > 0 for *_, settling in plans)
-    assert [each.header.role for each in history.references].count("ablated") == asked[-1]
+    assert [each.header.role for each in history.references].count("ablated") == counts[-1]
     assert [each.header.role for each in history.harmless] == ["reference", "reference"]

@@ -30,7 +30,7 @@ def test_what_is_missing_at_the_end_may_heal() -> None:
 
 
 def test_a_doubt_whether_it_had_the_time_is_answered_by_waiting() -> None:
-    """It had a second, and may need three: nobody is accused yet, and would be if nothing came."""
+    """It had a second, and may need three: no controller is accused yet, and this one would be if nothing came."""
     hasty = history_of(one_of_two(times=2).stuck(1.0))
     assert not any(verdict.findings for verdict in judge(hasty))
     assert causes(hasty)
@@ -52,12 +52,12 @@ def test_a_trial_waited_as_long_as_it_took_to_settle(seconds: float) -> None:
 def test_what_another_trial_waited_in_vain_counts_and_is_reported() -> None:
     known = waited(history_of(one_of_two().stuck()), 180.9)
     assert waited_seconds(known) == 180.9
-    told = [finding.because for verdict in judge(known) for finding in verdict.findings]
-    assert told
-    assert all(each.endswith("; stuck for at least 180 s") for each in told)
+    reasons = [finding.because for verdict in judge(known) for finding in verdict.findings]
+    assert reasons
+    assert all(each.endswith("; stuck for at least 180 s") for each in reasons)
 
 
-def test_who_was_waited_for_has_had_its_time() -> None:
+def test_a_controller_that_was_waited_for_has_had_its_time() -> None:
     known = waited(history_of(one_of_two(times=2).stuck(1.0)), 180.0)
     assert any(verdict.findings for verdict in judge(known))
 

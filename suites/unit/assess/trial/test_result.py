@@ -82,7 +82,7 @@ OTHER = Verdict("settles", Outcome.FAIL, (Finding("never", (2,)),))
 PASSED = (Verdict("no-duplicate-create", Outcome.PASS), Verdict("settles", Outcome.PASS))
 
 
-def told(verdicts: Sequence[Verdict]) -> list[Outcome]:
+def outcomes_of(verdicts: Sequence[Verdict]) -> list[Outcome]:
     return [verdict.outcome for verdict in verdicts]
 
 
@@ -99,7 +99,7 @@ def test_a_finding_is_believed_if_it_comes_back_every_time(
     again: list[tuple[Verdict, ...]], outcomes: list[Outcome], reproduced: tuple[int, int]
 ) -> None:
     verdicts, times = confirmed((FAILED, OTHER), again, without=6)
-    assert (told(verdicts), times) == (outcomes, reproduced)
+    assert (outcomes_of(verdicts), times) == (outcomes, reproduced)
     why = [verdict.why for verdict in verdicts if verdict.outcome is Outcome.INCONCLUSIVE]
     assert all(f"of {reproduced[1]} runs: " in each for each in why)
 
@@ -119,7 +119,7 @@ def test_a_finding_is_believed_if_it_comes_back_every_time(
 def test_a_race_is_believed_from_a_rate_that_is_no_chance(times: int, runs: int, without: int, outcome: Outcome) -> None:
     again = [(FAILED, PASSED[1])] * times + [PASSED] * (runs - times)
     verdicts, reproduced = confirmed((FAILED, PASSED[1]), again, without=without)
-    assert told(verdicts) == [outcome, Outcome.PASS]
+    assert outcomes_of(verdicts) == [outcome, Outcome.PASS]
     assert reproduced == (times + 1, runs + 1)
 
 

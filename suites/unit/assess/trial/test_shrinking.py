@@ -1,4 +1,4 @@
-"""Shrinking a finding: what is told of the smallest plan, and that nothing is lost when it does not hold."""
+"""Shrinking a finding: what the report says of the smallest plan, and that nothing is lost when it does not hold."""
 
 import math
 from collections.abc import Callable
@@ -24,12 +24,12 @@ class Controller:
 
     answers: Callable[[Plan], bool]
     last: Result
-    asked: list[Plan] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
     tried: list[tuple[Plan, int | None]] = field(default_factory=list)
 
     def fails(self, plan: Plan, slugs: frozenset[str], times: int) -> bool:
         assert (slugs, times) == (frozenset({"no-duplicate-create"}), 2)
-        self.asked.append(plan)
+        self.plans.append(plan)
         return self.answers(plan)
 
     def trial(self, plan: Plan, *, reruns: int | None = None) -> Result:
@@ -47,8 +47,8 @@ def test_the_smallest_plan_takes_the_place_of_what_was_found(guilty: Result) -> 
     controller = Controller(lambda plan: len(plan.steps) >= 2, guilty)
     made = shrink(controller, guilty, math.inf)
     assert made.name == "009"
-    told = f"minimal: 2 steps, 1 fault, reproduced 5/5; found in 001, {len(controller.asked)} smaller plans tried, "
-    assert made.shrunk.startswith(told)
+    note = f"minimal: 2 steps, 1 fault, reproduced 5/5; found in 001, {len(controller.plans)} smaller plans tried, "
+    assert made.shrunk.startswith(note)
     assert made.shrunk.endswith(" s in all")
     assert [(len(plan.steps), reruns) for plan, reruns in controller.tried] == [(2, 4)]
 
@@ -57,7 +57,7 @@ def test_only_what_is_tried_on_the_way_is_hurried(guilty: Result) -> None:
     plan = msgspec.structs.replace(guilty.plan, settle=Settle(deadline_seconds=30.0))
     controller = Controller(lambda plan: len(plan.steps) >= 2, guilty)
     shrink(controller, replace(guilty, plan=plan), math.inf)
-    assert {each.settle.deadline_seconds for each in controller.asked} == {5.0}
+    assert {each.settle.deadline_seconds for each in controller.plans} == {5.0}
     assert [each.settle.deadline_seconds for each, _ in controller.tried] == [30.0]
 
 
@@ -72,7 +72,7 @@ def test_what_is_as_small_as_can_be_is_not_run_again(guilty: Result) -> None:
 def test_when_the_time_is_over_nothing_is_asked(guilty: Result) -> None:
     controller = Controller(lambda _: True, guilty)
     made = shrink(controller, guilty, -math.inf)
-    assert (made.name, controller.asked) == ("001", [])
+    assert (made.name, controller.plans) == ("001", [])
     assert made.shrunk.startswith("the smallest found in time: 3 steps, 1 fault")
 
 
@@ -87,8 +87,8 @@ def test_a_finding_that_is_known_does_not_take_the_place_of_a_new_one(guilty: Re
     finding = Finding("it writes", (), requirement="settles", severity="undone")
 
     def writes(of: Result) -> Result:
-        others = (each for each in of.verdicts if each.requirement != "settles")
-        return replace(of, verdicts=(*others, Verdict("settles", Outcome.FAIL, (finding,))))
+        other_verdicts = (each for each in of.verdicts if each.requirement != "settles")
+        return replace(of, verdicts=(*other_verdicts, Verdict("settles", Outcome.FAIL, (finding,))))
 
     known = Baseline(findings=(Known(requirements=("settles",)),))
     controller = Controller(lambda plan: len(plan.steps) >= 2, writes(result("expectations-hidden-creates")))

@@ -26,11 +26,11 @@ def found(because: str, slug: str = "no-time-travel", severity: str = "undone") 
     return Verdict(slug, Outcome.FAIL, (finding,))
 
 
-def test_nobody_is_suspected_without_a_finding() -> None:
+def test_nothing_is_suspected_without_a_finding() -> None:
     assert suspects(sweep(Verdict("settles", Outcome.PASS), Verdict("no-time-travel", Outcome.INCONCLUSIVE, why="x"))) == []
 
 
-def test_whom_a_finding_is_about_is_suspected_the_worst_first() -> None:
+def test_the_subject_of_a_finding_is_suspected_the_worst_first() -> None:
     of = sweep(found("it changed w-c"), found("it deleted w-b-data", "name-reuse", "destroyed"))
     assert suspects(of) == ["w-b", "w-c"]
 
@@ -40,11 +40,11 @@ def test_of_many_that_are_meant_some_are_run_and_where_that_does_not_show_all() 
     assert suspects(sweep(found("it did something"))) == list(NAMES)
 
 
-def test_a_name_within_another_word_means_nobody() -> None:
+def test_a_name_within_another_word_means_no_suspect() -> None:
     assert suspects(sweep(found("it changed w-creds, and w-b-creds"))) == ["w-b"]
 
 
-def test_what_takes_long_makes_nobody_a_suspect() -> None:
+def test_what_takes_long_makes_no_suspect() -> None:
     of = sweep(found("it took w-a too long", "settles"))
     assert suspects(of) == []
     assert in_words(of) == ""
@@ -55,7 +55,7 @@ def test_what_is_open_about_one_alone_is_in_doubt() -> None:
     assert not is_in_doubt(sweep(Verdict("honest-status", Outcome.INCONCLUSIVE, why="x"), Verdict("settles", Outcome.PASS)))
 
 
-def test_what_is_told_of_them_names_what_they_are_suspected_of() -> None:
+def test_the_words_about_them_name_what_they_are_suspected_of() -> None:
     assert in_words(sweep(found("it changed w-c"))) == "no-time-travel: it changed w-c"
     assert in_words(sweep(found("it changed w-c"), found("x", "name-reuse"))) == "no-time-travel: it changed w-c, and 1 more"
 

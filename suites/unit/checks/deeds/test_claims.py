@@ -79,19 +79,19 @@ ACTS = {
 }
 
 
-@pytest.mark.parametrize(("script", "asked", "acted"), ACTS.values(), ids=ACTS)
-def test_what_counts_as_having_acted(script: Script, *, asked: bool, acted: bool) -> None:
+@pytest.mark.parametrize(("script", "wrote", "acted"), ACTS.values(), ids=ACTS)
+def test_what_counts_as_having_acted(script: Script, *, wrote: bool, acted: bool) -> None:
     found = Trial(script.ends())
     of, end = object_history(found).objects["ns-uid-1"], len(found.entries)
 
-    assert acted_on_other_objects(found, of, after=0, before=end) is asked
+    assert acted_on_other_objects(found, of, after=0, before=end) is wrote
     assert acted_on_children(found, of, after=0, before=end) is acted
 
 
 def test_only_what_lies_between_counts() -> None:
     found = Trial(trial().wants(1).creates("w-a").ends())
-    of, asked = object_history(found).objects["ns-uid-1"], found.work[0].index
-    spans = [(0, asked), (asked, 99), (asked - 1, 99)]
+    of, request = object_history(found).objects["ns-uid-1"], found.work[0].index
+    spans = [(0, request), (request, 99), (request - 1, 99)]
 
     assert [acted_on_children(found, of, after=after, before=before) for after, before in spans] == [False, False, True]
     assert [acted_on_other_objects(found, of, after=after, before=before) for after, before in spans] == [False, False, True]

@@ -21,7 +21,7 @@ def test_a_conflict_knows_the_own_writes_that_had_not_been_shown() -> None:
 
 
 CAUSES = {
-    "nobody else changed it": (held().says_blindly(), 1),
+    "no other user changed it": (held().says_blindly(), 1),
     "another user's change that was recorded soon after may have been the cause": (held().says_blindly().applied("w", spec=2), 0),
     "the next step came later, so its change was not the cause": (held().says_blindly().step(2, "patch").applied("w", spec=2), 1),
 }

@@ -34,7 +34,7 @@ def test_what_was_hidden_was_not_known() -> None:
         assert knows_change(trial_, found.of, found.theirs, found.request) is known
 
 
-def test_what_nobody_else_changed_is_its_own() -> None:
+def test_what_no_other_user_changed_is_its_own() -> None:
     assert not overwrites(Trial(written(edited(trial())).ends()))
     trial_ = Trial(changed(edited(trial())).ends())
     (uid,) = {each.entry.uid for each in trial_.commits if each.entry.resource == "configmaps"}

@@ -23,10 +23,10 @@ def with_status(script: Script, *values: int) -> Script:
     return script
 
 
-Told = list[tuple[str, object, object]]
+Reverts = list[tuple[str, object, object]]
 """path, value that was overwritten, value that came back"""
-BACK: Told = [("data.n", 2, 1)]
-CASES: dict[str, tuple[Script, Told]] = {
+BACK: Reverts = [("data.n", 2, 1)]
+CASES: dict[str, tuple[Script, Reverts]] = {
     "a value that comes back": (settings(trial(), 1, 2, 1), BACK),
     "a path that comes and goes is a value, too": (settings(trial(), None, 1, None), [("data.n", 1, "<not set>")]),
     "going on": (settings(trial(), 1, 2, 3), []),
@@ -35,11 +35,11 @@ CASES: dict[str, tuple[Script, Told]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "told"), CASES.values(), ids=CASES)
-def test_what_was_returned(script: Script, told: Told) -> None:
+@pytest.mark.parametrize(("script", "expected"), CASES.values(), ids=CASES)
+def test_what_was_returned(script: Script, expected: Reverts) -> None:
     found = own_reverts(Trial(script.ends()))
 
-    assert [(back.path, back.overwritten.value(back.path), back.value) for back in found] == told
+    assert [(back.path, back.overwritten.value(back.path), back.value) for back in found] == expected
 
 
 def test_what_others_write_back_is_theirs() -> None:

@@ -18,7 +18,7 @@ def over_and_over(script: Script, times: int) -> Script:
     return script
 
 
-def told(script: Script) -> list[int]:
+def sizes(script: Script) -> list[int]:
     return [len(each.objects) for each in rounds(Trial(script.ends()))]
 
 
@@ -35,7 +35,7 @@ def told(script: Script) -> list[int]:
     ids=["one after the other", "at the same time", "never removed", "removed by others", "in another step", "rejected creates"],
 )
 def test_one_round_follows_another(script: Script, found: list[int]) -> None:
-    assert told(script) == found
+    assert sizes(script) == found
 
 
 def test_the_rounds_of_all_steps_are_what_is_usual() -> None:

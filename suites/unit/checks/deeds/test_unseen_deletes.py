@@ -25,7 +25,7 @@ def replaced() -> Script:
 
 UNSEEN = {
     "the object itself": (recreated().deletes("w-1"), [("w-1", True, ["w-1"])]),
-    "who names the incarnation has learnt of it": (recreated().deletes("w-1", precondition=True), []),
+    "a delete that names the incarnation shows that it was known": (recreated().deletes("w-1", precondition=True), []),
     "what it was shown": (recreated().let_go().deletes("w-1"), []),
     "its owner": (replaced().deletes("w-2"), [("w-2", True, ["w"])]),
     "what names the object has not learnt of its owner": (replaced().deletes("w-2", precondition=True), [("w-2", False, ["w"])]),

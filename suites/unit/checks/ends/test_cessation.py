@@ -92,12 +92,12 @@ def failed(script: Script) -> set[str]:
 
 
 @pytest.mark.parametrize("stop", [dead, probed])
-def test_who_stops_fails_what_is_about_that_fault_and_about_the_end(stop: object) -> None:
+def test_a_controller_that_stops_fails_what_is_about_that_fault_and_about_the_end(stop: object) -> None:
     assert callable(stop)
     assert failed(stop(expired(made=1, aims=("survives-expiry",)))) == {"survives-expiry", "converges-after-catch-up"}
 
 
-def test_who_died_passes_nothing() -> None:
+def test_a_controller_that_died_passes_nothing() -> None:
     outcomes = {verdict.outcome for verdict in judge(dead(expired()).ends(), two_references())}
     assert outcomes == {Outcome.FAIL, Outcome.INCONCLUSIVE}
 

@@ -46,10 +46,10 @@ def found(trial: Trial) -> list[str]:
     ids=["the same", "a condition", "none", "a phase", "ready", "reasons and words", "a type of its own", "of something else"],
 )
 def test_what_is_said_by_type_is_compared_where_there_is_the_same_to_report_on(script: Script, wrong: str) -> None:
-    told = found(beside(script, well))
+    texts = found(beside(script, well))
 
-    assert len(told) == bool(wrong)
-    assert all(text.startswith(f"widget/w: {wrong}, fault-free runs ended with") for text in told)
+    assert len(texts) == bool(wrong)
+    assert all(text.startswith(f"widget/w: {wrong}, fault-free runs ended with") for text in texts)
 
 
 def test_it_tells_what_else_there_is() -> None:

@@ -36,7 +36,7 @@ def test_a_controller_that_lost_its_lease_says_so(line: str) -> None:
     "line",
     ["", "panic: runtime error", "release expired nothing", "starting leader election", "successfully acquired lease default/x"],
 )
-def test_who_says_something_else_has_not_said_so(line: str) -> None:
+def test_another_last_line_does_not_say_so(line: str) -> None:
     assert not lost_its_lease(exited(line))
 
 

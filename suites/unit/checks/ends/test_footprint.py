@@ -103,7 +103,7 @@ def test_footprints_are_joined() -> None:
     assert (one | other).has("pods", "spec")
 
 
-def test_who_sets_finalizers_says_how_long_an_object_is_there() -> None:
+def test_a_controller_that_sets_finalizers_says_how_long_an_object_is_there() -> None:
     def guarded(script: Script) -> Script:
         finalizers = {"finalizers": ["example.com/clean"]}
         script.applied("w")

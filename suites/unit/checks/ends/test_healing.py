@@ -25,7 +25,7 @@ def test_what_never_came_did_not_heal() -> None:
     assert healed(slow(Script(SEVER), ok=False)) is None
 
 
-def test_who_was_in_time_needed_no_patience() -> None:
+def test_a_controller_that_was_in_time_needed_no_patience() -> None:
     assert healed(beside(Script(SEVER).opens().flaps().pair().closes().released().settled())) is None
 
 

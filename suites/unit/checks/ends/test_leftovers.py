@@ -29,7 +29,7 @@ def half_cleaned(script: Script) -> Script:
 
 
 def loose(script: Script) -> Script:
-    """Nobody owns what it makes."""
+    """Nothing owns what it makes."""
     return script.creates("x", "y", resource="configmaps", owner="", generated="x-")
 
 
@@ -60,7 +60,7 @@ CASES: dict[str, tuple[Script, tuple[Workload, ...], Told]] = {
     ),
     "children that went later": (gone(trial()).released().settled().deletes("w-a", "w-b"), (cleaned,), []),
     "children that came later": (cleaned(trial()).released().settled().creates("w-c", owner=""), (cleaned,), []),
-    "what nobody owns": (loose(trial()), (tidied,), [("leaked", ["x", "y"], 0, False)]),
+    "what has no owner": (loose(trial()), (tidied,), [("leaked", ["x", "y"], 0, False)]),
     "some of it": (loose(trial()), (half_tidied,), [("leaked", ["y"], 1, False)]),
     "what a reference never deletes": (loose(trial()), (loose, tidied), []),
     "what others made": (trial().applied("x", "configmaps").applied("y", "configmaps"), (tidied,), []),

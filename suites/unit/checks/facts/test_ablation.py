@@ -74,7 +74,7 @@ def test_it_is_none_where_the_others_alone_bring_it_about() -> None:
 
 
 @pytest.mark.parametrize(
-    ("runs", "told"),
+    ("runs", "reason"),
     [
         ((well(3),), "; with HideOwnWrite alone it converged in 1 of 1 run"),
         ((well(3), badly(4)), "; with HideOwnWrite alone it converged in 1 of 2 runs"),
@@ -83,9 +83,9 @@ def test_it_is_none_where_the_others_alone_bring_it_about() -> None:
     ],
     ids=["one alone", "they disagree", "the others did nothing there", "they were disturbed"],
 )
-def test_runs_that_do_not_tell_leave_the_doubt(runs: tuple[History, ...], told: str) -> None:
+def test_runs_that_do_not_tell_leave_the_doubt(runs: tuple[History, ...], reason: str) -> None:
     found = verdict(*runs)
-    assert (found.outcome, found.why, found.without) == (Outcome.INCONCLUSIVE, UNSURE + told, (0,))
+    assert (found.outcome, found.why, found.without) == (Outcome.INCONCLUSIVE, UNSURE + reason, (0,))
 
 
 def test_what_is_done_in_them_says_nothing_of_what_is_right() -> None:

@@ -56,7 +56,7 @@ def test_a_grandchild_belongs_to_the_owner_at_the_top() -> None:
     assert made.root_of("unknown") == "unknown"
 
 
-def test_what_is_nobodys_primary_or_the_controllers_is_left_out() -> None:
+def test_a_primary_that_is_unknown_or_the_controllers_is_left_out() -> None:
     script = Script(names=("w",)).applied("v").creates("w", resource=WIDGETS, owner="v", generated="")
 
     assert first_effects(Trial(script.unfinished())) == {}
@@ -81,9 +81,9 @@ def test_how_long_a_primary_waits(workload: Workload, seconds: float | None) -> 
     assert found == (seconds and pytest.approx(seconds))
 
 
-def waiting(*others: str) -> Script:
+def waiting(*other_names: str) -> Script:
     """Its create for `w`, at 8, is hidden from it."""
-    return Script(names=("w", *others)).applied("w").hold().creates("w-a")
+    return Script(names=("w", *other_names)).applied("w").hold().creates("w-a")
 
 
 def own_child_only() -> Script:
@@ -114,5 +114,5 @@ WAITS: dict[str, tuple[Script, list[tuple[str, int, list[int], int]]]] = {
 def test_waits(script: Script, expected: list[tuple[str, int, list[int], int]]) -> None:
     found = waits(Trial(script.unfinished()))
 
-    told = [(each.primary.rpartition("/")[2], each.shown, [event.index for event in each.hidden], each.until) for each in found]
-    assert told == expected
+    rows = [(each.primary.rpartition("/")[2], each.shown, [event.index for event in each.hidden], each.until) for each in found]
+    assert rows == expected

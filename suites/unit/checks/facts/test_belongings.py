@@ -9,7 +9,7 @@ from ..script import Script, beside, trial
 
 
 def made(script: Script, name: str = "data-rs-w-0", **labels: str) -> Script:
-    """A widget, what it owns, and what nobody owns."""
+    """A widget, what it owns, and what has no owner."""
     script.applied("w").made("rs-w", "replicasets.apps").made(name, "claims", owner="", metadata={"labels": labels})
     return script.made("other", "claims", owner="", metadata={"labels": {"app": "other"} if labels else {}})
 

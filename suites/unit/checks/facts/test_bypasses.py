@@ -1,4 +1,4 @@
-"""Changes past the proxy: whose they are, and whom nobody takes for the controller."""
+"""Changes past the proxy: whose they are, and which users are not taken for the controller."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from ..script import Script, trial
 
 
 def of(script: Script, managers: Mapping[str, str], *, provider: str = "cache") -> Trial:
-    """The trial, with who changed each object of these names, as the API server says."""
+    """The trial, with the user that changed each object of these names, as the API server says."""
     history = script.ends()
     entries = tuple(
         msgspec.structs.replace(entry, managers=(managers[entry.name],))
@@ -34,9 +34,9 @@ def applied() -> Script:
 USERS = {"w": "staleproof"}
 
 
-def test_who_writes_past_the_proxy_is_named_with_what_to_do() -> None:
-    told = bypassed(of(applied().made("w-a").made("w-b"), {**USERS, "w-a": "manager", "w-b": "manager"}))
-    assert told.startswith(
+def test_a_user_who_writes_past_the_proxy_is_named_with_what_to_do() -> None:
+    message = bypassed(of(applied().made("w-a").made("w-b"), {**USERS, "w-a": "manager", "w-b": "manager"}))
+    assert message.startswith(
         "pod/ns/w-a was created by 'manager' past the proxy, as 1 more changes were made: the controller never asked for that "
         "through it. Does each client of the controller use the kubeconfig that it is given (KUBECONFIG, or {kubeconfig}"
     )
@@ -49,12 +49,12 @@ def test_a_change_counts_as_a_creation_does() -> None:
 
 
 @pytest.mark.parametrize("who", ["staleproof", "kube-apiserver", "kube-controller-manager", "scheduler", "kwok"])
-def test_who_works_beside_the_controller_is_known(who: str) -> None:
+def test_programs_that_work_beside_the_controller_are_known(who: str) -> None:
     assert bypasses(of(applied().made("w-a"), {**USERS, "w-a": who})) == []
 
 
 INNOCENT = {
-    "it asked through the proxy, and was told": applied().creates("w-a", generated=""),
+    "it asked through the proxy, and was answered": applied().creates("w-a", generated=""),
     "it asked, and no answer tells whether it was that": applied().rejected("create").made("w-a"),
     "the proxy made it": applied().made("w-a").adds(Competed, request=1, resource="pods", uid="ns-uid-2", revision=102, fault=0),
     "it is a deletion, of which nothing tells": applied().creates("w-a", generated="").removed("w-a"),
@@ -73,5 +73,5 @@ def test_in_a_cluster_of_the_users_own_others_work_too() -> None:
     assert len(bypasses(of(script, {**USERS, "w-a": "manager", "m": "manager"}, provider="existing"))) == 1
 
 
-def test_a_history_that_does_not_say_who_changed_what_accuses_nobody() -> None:
+def test_a_history_without_the_users_of_changes_accuses_no_user() -> None:
     assert bypassed(of(applied().made("w-a"), {})) == ""

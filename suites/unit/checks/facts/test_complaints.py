@@ -8,7 +8,7 @@ from staleproof.checks.trial import Trial
 from ..script import WIDGETS, Script, trial
 
 
-def told(script: Script) -> list[str]:
+def heard(script: Script) -> list[str]:
     return complaints(Trial(script.ends()), WIDGETS, "w")
 
 
@@ -16,9 +16,9 @@ def condition(kind: str, status: str, **said: str) -> dict[str, str]:
     return {"type": kind, "status": status, **said}
 
 
-def test_nothing_is_wrong_where_nobody_says_so() -> None:
-    assert told(trial().applied("w")) == []
-    assert told(trial().applied("w", status={"conditions": [condition("Ready", "True")]})) == []
+def test_nothing_is_wrong_where_nothing_says_so() -> None:
+    assert heard(trial().applied("w")) == []
+    assert heard(trial().applied("w", status={"conditions": [condition("Ready", "True")]})) == []
 
 
 def test_only_the_latest_conditions_count() -> None:
@@ -26,13 +26,13 @@ def test_only_the_latest_conditions_count() -> None:
         missing = condition("Ready", "False", reason="SecretMissing", message="secret db is not there")
         return trial().applied("w", status={"conditions": [missing]})
 
-    assert told(complains()) == ["Ready is False, SecretMissing: secret db is not there"]
-    assert told(complains().applied("w", status={"conditions": [condition("Ready", "True")]})) == []
+    assert heard(complains()) == ["Ready is False, SecretMissing: secret db is not there"]
+    assert heard(complains().applied("w", status={"conditions": [condition("Ready", "True")]})) == []
 
 
 def test_some_conditions_are_bad_when_they_hold() -> None:
     conditions = [condition("Degraded", "True", message="no quorum"), condition("ReconcileError", "False")]
-    assert told(trial().applied("w", status={"conditions": [*conditions, condition("Synced", "Unknown")]})) == [
+    assert heard(trial().applied("w", status={"conditions": [*conditions, condition("Synced", "Unknown")]})) == [
         "Degraded is True, no quorum",
         "Synced is Unknown, without a reason",
     ]
@@ -50,7 +50,7 @@ def test_not_all_that_is_false_has_failed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "status", "reason", "is_told"),
+    ("kind", "status", "reason", "is_trouble"),
     [
         ("Progressing", "False", "", False),
         ("Terminating", "False", "NotDeleted", False),
@@ -73,16 +73,16 @@ def test_not_all_that_is_false_has_failed() -> None:
         ("Progressing", "False", "ReplicaSetCreateError", True),
     ],
 )
-def test_false_is_a_trouble_only_where_true_is_good(kind: str, status: str, reason: str, is_told: bool) -> None:  # noqa: FBT001
+def test_false_is_a_trouble_only_where_true_is_good(kind: str, status: str, reason: str, is_trouble: bool) -> None:  # noqa: FBT001
     script = trial().applied("w", status={"conditions": [condition(kind, status, reason=reason)]})
-    assert bool(told(script)) is is_told
+    assert bool(heard(script)) is is_trouble
 
 
 def test_conditions_may_be_anywhere_in_the_status_and_have_their_causes_below_them() -> None:
     error = {"type": "ServiceError", "status": "True", "reason": "Unresolved", "message": 'port "81" of service s1 not matched'}
     valid = condition("Valid", "False", reason="ErrorPresent", message="see Errors for details") | {"errors": [error]}
     accepted = condition("Accepted", "False", reason="NoMatchingListener")
-    assert told(trial().applied("w", status={"conditions": [valid], "parents": [{"conditions": [accepted]}]})) == [
+    assert heard(trial().applied("w", status={"conditions": [valid], "parents": [{"conditions": [accepted]}]})) == [
         'Valid is False, ErrorPresent: see Errors for details; Unresolved: port "81" of service s1 not matched',
         "Accepted is False, NoMatchingListener",
     ]
@@ -95,4 +95,4 @@ def test_warnings_about_the_object_are_reported_once() -> None:
     script = trial().applied("w")
     for number, (about, kind) in enumerate((("w", "Warning"), ("w", "Warning"), ("w", "Normal"), ("other", "Warning"))):
         script = script.applied(f"e{number}", "events", **event(f"e{number}", about, kind))
-    assert told(script) == ["event Missing: no secret for w"]
+    assert heard(script) == ["event Missing: no secret for w"]

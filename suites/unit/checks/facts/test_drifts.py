@@ -71,7 +71,7 @@ def test_its_own_writes_are_withheld() -> None:
         assert is_withheld(found, drifts(found)[0]) is expected
 
 
-def test_the_system_told_of_it() -> None:
+def test_the_system_notified_the_controller() -> None:
     for of, expected in (("w", True), ("", True), ("v", False)):
         found = trial(settled_role(Outside()).applied("v").drifts().notifies(of).makes(limit=5))
         assert notified(found, drifts(found)[0]) is expected

@@ -9,7 +9,7 @@ from ..script import NAMESPACE, WIDGETS
 
 
 def test_an_answer_belongs_to_the_call_of_its_number_and_its_system() -> None:
-    script = Outside().asked().asked("CREATE").answered(call=1).adds(Replied, call=CallId(2), system="other", outcome="ok")
+    script = Outside().calls().calls("CREATE").answered(call=1).adds(Replied, call=CallId(2), system="other", outcome="ok")
     first, second = external_calls(Trial(script.answered("fail", code="42710", call=2).ends()))
 
     assert (first.succeeded, first.reads, first.may_have_written) == (True, True, False)
@@ -25,7 +25,7 @@ def test_a_number_is_used_again_after_the_relay_has_started_anew() -> None:
 
 
 def test_what_may_have_written() -> None:
-    script = Outside().writes().asked("PUT").asked("PUT").answered("unknown", effect="lose-answer").asked("PUT").answered("fail")
+    script = Outside().writes().calls("PUT").calls("PUT").answered("unknown", effect="lose-answer").calls("PUT").answered("fail")
     calls = external_calls(Trial(script.ends()))
 
     assert [each.may_have_written for each in calls] == [True, True, True, False]

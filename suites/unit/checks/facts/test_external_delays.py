@@ -33,14 +33,14 @@ def test_a_part_that_did_not_and_what_changed_outside() -> None:
 
 
 def test_an_object_that_waited_for_a_call_about_another() -> None:
-    script = parts(Outside()).asked().applied("v", spec=1).passes(6.0).answered().looks(of="v")
+    script = parts(Outside()).calls().applied("v", spec=1).passes(6.0).answered().looks(of="v")
     (delay,) = delays(Trial(script.ends()))
 
     assert (delay.kind, delay.waited, delay.reaction.of.name) == ("object", True, "v")
 
 
 def test_a_call_about_itself_or_about_nothing_keeps_nothing_waiting() -> None:
-    script = parts(Outside()).asked().asked(of="").applied("w", spec=SECOND).passes(6.0).answered().answered(call=2)
+    script = parts(Outside()).calls().calls(of="").applied("w", spec=SECOND).passes(6.0).answered().answered(call=2)
     assert delays(Trial(script.ends())) == []
 
 

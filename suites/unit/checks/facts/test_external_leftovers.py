@@ -48,8 +48,8 @@ def test_when_something_is_at_risk() -> None:
     assert at_risk(Trial(removed.removed("w", WIDGETS).ends())) == place
 
 
-def test_a_call_whose_end_nobody_heard_or_wrote_down_is_a_risk() -> None:
-    lost = Outside().applied("w").asked("CREATE").answered("unknown", effect="cut").has().reads()
+def test_a_call_whose_end_was_not_heard_or_written_down_is_a_risk() -> None:
+    lost = Outside().applied("w").calls("CREATE").answered("unknown", effect="cut").has().reads()
     killed = Outside(RESTART).applied("w").makes().dies().restarted().says(1)
     for script in (lost, killed):
         trial = Trial(script.ends())

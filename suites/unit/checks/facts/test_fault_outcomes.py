@@ -48,7 +48,7 @@ def became(fault: AnyFault, *entries: Entry) -> FaultOutcome:
             "PastSnapshot of *: refused on list pods, the API server no longer knows revision 7",
         ),
     ],
-    ids=["fired", "not fired", "not told", "refused", "could not be done"],
+    ids=["fired", "not fired", "not recorded", "refused", "could not be done"],
 )
 def test_what_became_of_it_and_how_it_is_reported(found: FaultOutcome, expected: FaultOutcome, text: str) -> None:
     assert found == expected

@@ -16,7 +16,7 @@ def made(uid: str, *owners: str, kind: str = "Pod", **metadata: Any) -> tuple[st
 
 GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 CASES: dict[str, tuple[list[tuple[str, Manifest]], list[str]]] = {
-    "what nobody owns stays": ([made("a")], ["a"]),
+    "what has no owner stays": ([made("a")], ["a"]),
     "so does what has an owner": ([made("a"), made("b", "a")], ["a", "b"]),
     "what has none any more goes": ([made("b", "a")], []),
     "and what that one owned": ([made("c", "b"), made("b", "a")], []),

@@ -38,20 +38,20 @@ def test_a_system_that_stays_down() -> None:
 def test_calls_that_go_wrong_count_as_one_until_one_succeeds() -> None:
     script = settled_role(Outside())
     for _ in range(3):
-        script.asked("CREATE").passes(0.9).answered("unknown", effect="cut")
-    script.looks().asked().answered("fail", effect="reject").asked().answered("fail", code="42501")
+        script.calls("CREATE").passes(0.9).answered("unknown", effect="cut")
+    script.looks().calls().answered("fail", effect="reject").calls().answered("fail", code="42501")
     assert of(script) == [(3.2, 6.4), (0.1, 0.2)]
 
 
 def test_a_call_that_is_never_answered_is_waited_for_until_the_next() -> None:
-    assert of(settled_role(Outside()).asked().passes(4.9).looks()) == [(5.0, 10.0)]
-    assert of(settled_role(Outside()).looks().asked().passes(4.9)) == [(math.inf, 0.0)]
+    assert of(settled_role(Outside()).calls().passes(4.9).looks()) == [(5.0, 10.0)]
+    assert of(settled_role(Outside()).looks().calls().passes(4.9)) == [(math.inf, 0.0)]
 
 
 def test_many_failures_make_the_rate_limiter_wait() -> None:
     script = settled_role(Outside())
     for _ in range(14):
-        script.asked("CREATE").answered("fail", effect="reject")
+        script.calls("CREATE").answered("fail", effect="reject")
     assert of(script) == [(2.7, 41.0)]
 
 

@@ -20,7 +20,7 @@ def test_another_that_was_made_in_its_place() -> None:
     assert found.index < found.woken[0] < found.again == found.until
 
 
-def test_what_told_of_the_deletion_wakes_nobody_else() -> None:
+def test_the_event_of_the_deletion_wakes_no_other() -> None:
     (found,) = losses(Trial(lost().passes(1.0).creates("w-b").ends()))
     assert found.woken == []
 

@@ -23,8 +23,8 @@ def named(found: ObjectHistory, name: str) -> Incarnation:
 def applied_by_the_server(code: int) -> Script:
     """The last create was a server-side apply."""
     script = trial().applied("w").creates("w-a")
-    asked = next(i for i in range(len(script.entries) - 1, 0, -1) if getattr(script.entries[i], "verb", "") == "create")
-    script.entries[asked] = msgspec.structs.replace(script.entries[asked], verb="patch", name="w-a")
+    create = next(i for i in range(len(script.entries) - 1, 0, -1) if getattr(script.entries[i], "verb", "") == "create")
+    script.entries[create] = msgspec.structs.replace(script.entries[create], verb="patch", name="w-a")
     script.entries[-1] = msgspec.structs.replace(script.entries[-1], code=code)
     return script
 
@@ -37,7 +37,7 @@ def lost() -> Script:
 OWN = {
     "the answers tell what it created": (trial().applied("w").creates("w-a").removed("w-a"), "w-a", True, False),
     "and what it deleted": (trial().applied("w").made("w-b").deletes("w-b"), "w-b", False, True),
-    "what was deleted before is nobody's deletion": (
+    "what was deleted before counts as no deletion": (
         trial().applied("w").creates("w-a").terminating("w-a").deletes("w-a"),
         "w-a",
         True,

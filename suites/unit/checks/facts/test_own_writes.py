@@ -103,7 +103,7 @@ def applied(script: Script) -> Script:
 
 
 WORK = {
-    "what it was told it did": (
+    "what the answers confirmed": (
         applied(Script(losing())).creates("w-b").made("w-c").deletes("w-a").removed("w-c"),
         (["w-a", "w-b"], ["w-a"], []),
     ),
@@ -111,7 +111,7 @@ WORK = {
         applied(Script(losing())).loses_the_answer().deletes("w-a").loses_the_answer(),
         (["w-a"], ["w-a"], ["create", "delete"]),
     ),
-    "it was killed over it, so nobody lost the answer": (
+    "it was killed over it, so the answer was not lost": (
         applied(Script(Kill(resource="pods"))).loses_the_answer(),
         (["w-a"], [], []),
     ),

@@ -174,7 +174,7 @@ def kept() -> Script:
 
 def left() -> Script:
     """It was shown, and its label is another now."""
-    return makes(selecting(), "w-set").labelled("w-set", SETS, to="y", told="DELETED")
+    return makes(selecting(), "w-set").labelled("w-set", SETS, to="y", shown_as="DELETED")
 
 
 def unlabelled_pods(selector: str) -> Script:
@@ -199,31 +199,34 @@ BEHIND: dict[str, tuple[Script, list[str]]] = {
     "a live read has shown it": (kept().gets("w-set", SETS), []),
     "its stream ends, and a list has it": (kept().ended(SETS, fault=None).lists(SETS, selector="app=x"), []),
     "its stream ends, and a list of that has it no more": (
-        kept().ended(SETS, fault=None).labelled("w-set", SETS, to="y", told="").lists(SETS, selector="app=x", without=["w-set"]),
+        kept()
+        .ended(SETS, fault=None)
+        .labelled("w-set", SETS, to="y", shown_as="")
+        .lists(SETS, selector="app=x", without=["w-set"]),
         [],
     ),
     "what is not shown on it may not pass": (
-        owned().applied("x", SETS).watches(SETS, selector="app=x").hold(SETS).labelled("x", SETS, to="y", told=""),
+        owned().applied("x", SETS).watches(SETS, selector="app=x").hold(SETS).labelled("x", SETS, to="y", shown_as=""),
         [],
     ),
-    "what left the selection will not come": (left().labelled("w-set", SETS, to="z", told=""), []),
+    "what left the selection will not come": (left().labelled("w-set", SETS, to="z", shown_as=""), []),
     "nor while it is kept that it left": (
         makes(selecting(), "w-set")
         .hold(SETS)
-        .labelled("w-set", SETS, to="y", told="DELETED")
-        .labelled("w-set", SETS, to="z", told=""),
+        .labelled("w-set", SETS, to="y", shown_as="DELETED")
+        .labelled("w-set", SETS, to="z", shown_as=""),
         ["replicaset/w-set was changed"],
     ),
     "what came back does": (
-        left().hold(SETS).labelled("w-set", SETS, to="x", told="ADDED"),
+        left().hold(SETS).labelled("w-set", SETS, to="x", shown_as="ADDED"),
         ["replicaset/w-set was changed"],
     ),
     "what came back was shown": (
-        left().labelled("w-set", SETS, to="x", told="ADDED").hold(SETS).updates("w-set", SETS, subresource="", spec=2),
+        left().labelled("w-set", SETS, to="x", shown_as="ADDED").hold(SETS).updates("w-set", SETS, subresource="", spec=2),
         ["replicaset/w-set was changed"],
     ),
     "what was read, and has no watch": (
-        owned().applied("x", SETS).watches(SETS, selector="app=x").gets("x", SETS).labelled("x", SETS, to="y", told=""),
+        owned().applied("x", SETS).watches(SETS, selector="app=x").gets("x", SETS).labelled("x", SETS, to="y", shown_as=""),
         ["replicaset/x was changed"],
     ),
     # --- lists

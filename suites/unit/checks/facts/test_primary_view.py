@@ -44,7 +44,7 @@ AHEAD = {
     "an old list shows less than what had been acted on": (shown({"w": 101}), 101, ["w-b"]),
     "an old list without it is a view of it": (shown({}), 0, ["w-a", "w-b"]),
     "no list is no view of it": (scaled().dies().lives_again(slow=(WIDGETS,)), 0, []),
-    "what an answer told is known": (shown({"w": 101}).updates("w", status={"replicas": 2}), 105, []),
+    "what an answer showed is known": (shown({"w": 101}).updates("w", status={"replicas": 2}), 105, []),
     "a newer revision that wants the same is no newer state": (reported(), 101, []),
     "a primary that is gone": (shown({"w": 101}).removed("w", WIDGETS), 0, []),
     "what is gone": (shown({"w": 101}).removed("w-b"), 101, []),

@@ -28,7 +28,7 @@ def test_neither_a_touch_nor_its_own_status_ends_it() -> None:
 
 def test_the_words_that_come_most_often_count() -> None:
     script = (
-        settled_role(Outside()).looks().looks().asked("SELECT", "SELECT members").answered().asked(of="").answered().passes(3.0)
+        settled_role(Outside()).looks().looks().calls("SELECT", "SELECT members").answered().calls(of="").answered().passes(3.0)
     )
     assert [calls for _, calls in spans(script)] == [2]
 

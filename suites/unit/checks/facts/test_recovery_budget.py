@@ -61,7 +61,7 @@ def cut_once_while_open() -> Script:
 )
 def test_streams_by_how_they_ended(hows: tuple[str, ...], until: int, resources: list[str]) -> None:
     script = Script(SEVER, EXPIRE).ended("pods", "clean").ended(WIDGETS, "expired", fault=1).ended("configmaps", "client")
-    script.watches(LEASES).ended(LEASES)  # bookkeeping is nobody's stream
+    script.watches(LEASES).ended(LEASES)  # the stream of bookkeeping does not count
 
     assert [resource for _, resource in ended_streams(of(script), hows, until)] == resources
 
@@ -125,7 +125,7 @@ def test_what_a_rate_limiter_makes_of_failures() -> None:
     assert [retry_wait(n) for n in (0, 1, 2, 14, 18, 19, 500)] == [0.0, 0.005, 0.01, 40.96, 655.36, 1000.0, 1000.0]
 
 
-# --- a pace that nobody knows
+# --- an unknown pace
 
 
 def rejected(*between: str) -> Script:
@@ -171,7 +171,7 @@ def test_only_a_retry_that_nothing_woke_tells_how_long_it_waits(script: Script, 
 
 
 @pytest.mark.parametrize(("step", "is_unknown"), [(TOUCH, False), (Rest(seconds=4.0), True)], ids=["a touch", "a rest"])
-def test_a_rest_wakes_nobody(step: Step, *, is_unknown: bool) -> None:
+def test_a_rest_wakes_no_controller(step: Step, *, is_unknown: bool) -> None:
     script = Script(REJECT, steps=(TOUCH, step)).opens().step(1, "touch").applied("w", spec=2).rejected().step(2, "next").closes()
     trial = of(script)
 

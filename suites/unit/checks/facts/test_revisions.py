@@ -52,7 +52,7 @@ def test_a_replica_set_without_pods_is_past_when_another_of_its_owner_has_some()
     assert left("widgets.example.com", made("old", "Rollout"), filling) == ["old", "filling"]
 
 
-def test_a_claim_is_past_that_nobody_owns_and_no_pod_uses() -> None:
+def test_a_claim_is_past_that_has_no_owner_and_that_no_pod_uses() -> None:
     def claim(name: str, *owners: object) -> tuple[str, Manifest]:
         return "persistentvolumeclaims", {"metadata": {"name": name, "uid": f"uid-{name}", "ownerReferences": [*owners]}}
 

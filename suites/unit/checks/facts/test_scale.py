@@ -13,8 +13,8 @@ PATH = ("spec",)
 def keeps(*steps: tuple[int, int]) -> Script:
     """In each step so many pods are asked for, and there are so many in the end."""
     script, there = trial(), 0
-    for number, (asked, live) in enumerate(steps, 1):
-        script.step(number, "scale").wants(asked)
+    for number, (wanted, live) in enumerate(steps, 1):
+        script.step(number, "scale").wants(wanted)
         for pod in range(there, live):
             script.creates(f"p{pod}")
         for pod in range(live, there):
@@ -25,7 +25,7 @@ def keeps(*steps: tuple[int, int]) -> Script:
 
 
 @pytest.mark.parametrize(
-    ("steps", "told"),
+    ("steps", "words"),
     [
         (((3, 3), (4, 5), (2, 2)), "5 pods where spec was 4 (1 of 1 times), and otherwise as many as asked for (2 of 3 times)"),
         (((3, 3), (4, 4), (2, 2)), ""),
@@ -35,9 +35,9 @@ def keeps(*steps: tuple[int, int]) -> Script:
     ],
     ids=["one too many", "as many as asked for", "one more, always", "fewer", "as many as asked for by chance"],
 )
-def test_more_than_asked_for_is_reported_where_the_number_is_that_otherwise(steps: tuple[tuple[int, int], ...], told: str) -> None:
+def test_more_than_asked_for_is_reported_where_the_number_is_that_otherwise(steps: tuple[tuple[int, int], ...], words: str) -> None:
     found = beyond_scale([Trial(keeps(*steps).ends())], PATH)
-    assert found.startswith(told) if told else not found
+    assert found.startswith(words) if words else not found
 
 
 def test_once_in_a_while_is_reported_with_how_often() -> None:

@@ -8,7 +8,7 @@ from staleproof.checks.trial import Trial
 from ..script import Script, reference
 
 
-def whole(script: Script) -> Script:
+def complete(script: Script) -> Script:
     """It makes pods and reports, twice."""
     script.step(1, "apply").applied("w").creates("w-a").updates("w", status={"ready": 1})
     return script.step(2, "touch").applied("w", spec=2).creates("w-b").updates("w", status={"ready": 2})
@@ -31,21 +31,21 @@ def dead(script: Script) -> Script:
     return script.step(2, "touch").applied("w", spec=2)
 
 
-@pytest.mark.parametrize(("run", "stopped"), [(whole, False), (sooner, False), (silent, True), (dead, True)])
+@pytest.mark.parametrize(("run", "stopped"), [(complete, False), (sooner, False), (silent, True), (dead, True)])
 def test_it_stopped_if_a_kind_of_work_ceased_that_others_went_on_with(run: object, *, stopped: bool) -> None:
     assert callable(run)
-    others = [Trial(whole(reference(number)).ends()) for number in (1, 2)]
-    assert stopped_half_way(Trial(run(reference(3, "woken")).ends()), others) is stopped
+    references = [Trial(complete(reference(number)).ends()) for number in (1, 2)]
+    assert stopped_half_way(Trial(run(reference(3, "woken")).ends()), references) is stopped
 
 
 def test_what_only_some_of_them_do_may_be_left_out() -> None:
-    others = [Trial(whole(reference(1)).ends()), Trial(dead(reference(2)).ends())]
-    assert not stopped_half_way(Trial(dead(reference(3, "woken")).ends()), others)
+    references = [Trial(complete(reference(1)).ends()), Trial(dead(reference(2)).ends())]
+    assert not stopped_half_way(Trial(dead(reference(3, "woken")).ends()), references)
     assert not stopped_half_way(Trial(dead(reference(3, "woken")).ends()), [])
 
 
 def test_writes_that_change_nothing_are_no_work() -> None:
-    found = Trial(whole(reference(1)).updates("w", status={"ready": 2}).ends())
+    found = Trial(complete(reference(1)).updates("w", status={"ready": 2}).ends())
     kinds = [(verb, resource.partition(".")[0]) for _, (verb, resource, _) in changing_kinds(found)]
     assert kinds == [("create", "pods"), ("update", "widgets")] * 2
     began, second = (step.began for step in found.workload)

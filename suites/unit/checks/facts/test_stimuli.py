@@ -50,7 +50,7 @@ SLEEPS: dict[str, tuple[Script, tuple[float, str, bool]]] = {
         Script().applied("w").passes(2.0).applied("w", spec=2).passes(1.0).updates("w"),
         (2.2, "Asked", True),
     ),
-    "bookmarks wake nobody": (Script().applied("w").passes(2.0).bookmark().passes(1.0).updates("w"), (3.2, "Asked", True)),
+    "bookmarks wake no controller": (Script().applied("w").passes(2.0).bookmark().passes(1.0).updates("w"), (3.2, "Asked", True)),
     "it never wrote": (Script().applied("w").passes(5.0).released(), (5.1, "Released", False)),
 }
 

@@ -112,7 +112,7 @@ def unlike_a_watch(number: int) -> History:
     return replace(history, entries=tuple(e for e in history.entries if not (isinstance(e, Delivered) and "w-a" in e.name)))
 
 
-def asked_for(plan: Plan | None, role: HistoryRole) -> History:
+def planned(plan: Plan | None, role: HistoryRole) -> History:
     """A reference that was run with this plan."""
     script = work(3)
     script.plan, script.role = plan or script.plan, role
@@ -150,20 +150,20 @@ REFERENCES: dict[str, tuple[tuple[History, ...], str]] = {
 
 
 BUT_FOR: dict[str, tuple[History, str]] = {
-    "the same plan without harm": (asked_for(woken(RESTARTED.plan), "woken"), ""),
-    "only its last state": (asked_for(final_only(RESTARTED.plan), "final"), ""),
-    "as slow as the trial": (asked_for(RESTARTED.plan.reference, "paced"), ""),
+    "the same plan without harm": (planned(woken(RESTARTED.plan), "woken"), ""),
+    "only its last state": (planned(final_only(RESTARTED.plan), "final"), ""),
+    "as slow as the trial": (planned(RESTARTED.plan.reference, "paced"), ""),
     "woken otherwise": (
-        asked_for(woken(Script(Restart(window=Window(1, 2)), Expire(resource="pods", window=Window(2))).plan), "woken"),
+        planned(woken(Script(Restart(window=Window(1, 2)), Expire(resource="pods", window=Window(2))).plan), "woken"),
         "reference 3 is not a run of the same plan with the faults' harmless twins",
     ),
-    "not woken": (asked_for(None, "woken"), "reference 3 is not a run of the same plan with the faults' harmless twins"),
+    "not woken": (planned(None, "woken"), "reference 3 is not a run of the same plan with the faults' harmless twins"),
     "as slow as the trial, and with its faults": (
-        asked_for(RESTARTED.plan, "paced"),
+        planned(RESTARTED.plan, "paced"),
         "reference 3 is not a fault-free run of the same workload",
     ),
     "more than the last state": (
-        asked_for(RESTARTED.plan.reference, "final"),
+        planned(RESTARTED.plan.reference, "final"),
         "reference 3 is not a fault-free run of the workload's last state",
     ),
 }
@@ -181,25 +181,25 @@ def test_what_a_trial_is_compared_with_besides(third: History, why: str) -> None
         (False, "reference 3 is not a fault-free run of the workload without what came and went while a fault lasted"),
     ],
 )
-def test_it_may_be_compared_with_who_slept_while_the_fault_lasted(*, sleeps: bool, why: str) -> None:
+def test_it_may_be_compared_with_a_run_that_slept_while_the_fault_lasted(*, sleeps: bool, why: str) -> None:
     steps = (STEPS[0], Rest(seconds=1.0), Rest(seconds=2.0), *STEPS[1:])
     missed = Script(Restart(window=Window(2, 4)), steps=steps)
-    third = asked_for(slept(missed.plan, ())[0] if sleeps else missed.plan, "slept")
+    third = planned(slept(missed.plan, ())[0] if sleeps else missed.plan, "slept")
     assert reference_trouble(Trial(missed.ends(), (work(1, steps=steps).ends(), work(2, steps=steps).ends(), third))) == why
 
 
-def test_it_may_be_compared_with_who_saw_a_competitors_edit_with_the_step_or_behind_it() -> None:
+def test_it_may_be_compared_with_a_run_that_saw_a_competitors_edit_with_the_step_or_behind_it() -> None:
     steps = (STEPS[0], Rest(seconds=1.0), *STEPS[1:])
     edited = Script(Compete(resource=WIDGETS, edit={"spec": {"replicas": 2}}, window=Window(2)), steps=steps)
     edit = Patch(target=Target("example.com/v1", "Widget", "w"), patch={"spec": {"replicas": 2}})
     seen = slept(edited.plan, [f"{WIDGETS}/w"])[-2:]
     assert [each.steps for each in seen] == [(STEPS[0], edit, STEPS[1]), (*edited.plan.reference.steps[:2], edit, STEPS[1])]
-    for third in (asked_for(each, "slept") for each in seen):
+    for third in (planned(each, "slept") for each in seen):
         assert reference_trouble(Trial(edited.ends(), (work(1, steps=steps).ends(), work(2, steps=steps).ends(), third))) == ""
 
 
 def test_none_of_that_takes_the_place_of_a_reference() -> None:
-    final = asked_for(final_only(RESTARTED.plan), "final")
+    final = planned(final_only(RESTARTED.plan), "final")
     assert "found 1" in reference_trouble(Trial(RESTARTED.ends(), (GOOD, final)))
 
 

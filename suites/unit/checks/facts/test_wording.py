@@ -49,7 +49,7 @@ def test_a_long_text_is_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "told"),
+    ("first", "second", "lines"),
     [
         (2, 4, ("2", "4")),
         ("a\nb=1\nc=1", "a\nb=2\nc=2", ("b=1", "b=2")),
@@ -58,12 +58,12 @@ def test_a_long_text_is_cut() -> None:
         ("1" + "x" * 90, "2" + "x" * 90, ("1" + "x" * 68 + "…", "2" + "x" * 68 + "…")),
     ],
 )
-def test_of_two_values_the_first_line_that_differs_is_shown(first: object, second: object, told: tuple[str, str]) -> None:
-    assert contrasted(first, second) == told
+def test_of_two_values_the_first_line_that_differs_is_shown(first: object, second: object, lines: tuple[str, str]) -> None:
+    assert contrasted(first, second) == lines
 
 
 @pytest.mark.parametrize(
-    ("what", "metadata", "told"),
+    ("what", "metadata", "word"),
     [
         ("ADDED", {}, "created"),
         ("MODIFIED", {}, "changed"),
@@ -71,10 +71,10 @@ def test_of_two_values_the_first_line_that_differs_is_shown(first: object, secon
         ("MODIFIED", {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "deleted"),
     ],
 )
-def test_what_became_of_an_object(what: Any, metadata: dict[str, str], told: str) -> None:  # noqa: ANN401  # a Literal
+def test_what_became_of_an_object(what: Any, metadata: dict[str, str], word: str) -> None:  # noqa: ANN401  # a Literal
     body = {"kind": "Pod", "metadata": {"namespace": "ns", **metadata}}
     commit = Committed(at=0, resource="pods", type=what, namespace="ns", name="a", uid="u", revision=Revision(1), object=body)
-    assert participle(commit) == told
+    assert participle(commit) == word
     assert [full_name(commit), short_name(commit)] == ["pod/ns/a", "pod/a"]
 
 

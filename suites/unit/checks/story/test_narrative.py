@@ -30,7 +30,7 @@ def sentences(story: Story) -> list[str]:
     return [line for _, line in story.lines]
 
 
-def told(history: History, *witnesses: int) -> Story:
+def explained(history: History, *witnesses: int) -> Story:
     return explain(Finding("2 writes", witnesses, requirement=SLUG), history)
 
 
@@ -71,8 +71,8 @@ def test_a_story_says_which_references_were_asked() -> None:
     script = Script(HideOwnWrite(resource="pods")).step(1, "apply Widget/w").applied("w", spec=3)
     roles: list[HistoryRole] = ["reference", "final", "woken", "reference", "paced", "woken"]
     history = replace(script.ends(), references=tuple(reference(n, role).ends() for n, role in enumerate(roles)))
-    asked = "2 without faults, 1 as slow as the trial, 2 woken as often with nothing hidden, 1 of the last state only"
-    assert told(history).compared == asked
+    references = "2 without faults, 1 as slow as the trial, 2 woken as often with nothing hidden, 1 of the last state only"
+    assert explained(history).compared == references
     alone = Finding("deleted", (), requirement="no-delete-of-unseen")
     assert explain(alone, history).compared == "", "one history is enough to tell that"
 
@@ -147,7 +147,7 @@ def test_long_lists_and_steps_are_cut_and_unknown_witnesses_are_left_out() -> No
     answers = [index + 3 + (index == created[0]) for index in created]
     shown = next(i for i, entry in enumerate(history.entries) if i > answers[-1] and getattr(entry, "name", "") == "w") + 1
 
-    assert sentences(told(history, 0, *answers, shown, len(history.entries) - 1)) == [
+    assert sentences(explained(history, 0, *answers, shown, len(history.entries) - 1)) == [
         "the controller created w-a, w-b, w-c and 2 more (resourceVersion 102\N{EN DASH}106)",
         f"widget/w was shown (resourceVersion 107), in step 1: patch Widget/w {'x' * 54}…",
     ]
@@ -159,15 +159,15 @@ def test_only_the_last_few_things_that_happened_meanwhile_are_reported() -> None
         script.adds(Stopped, life=life).adds(Started, life=life + 1)
     history = script.ends()
 
-    lines = sentences(told(history, 0, len(history.entries) - 1))
+    lines = sentences(explained(history, 0, len(history.entries) - 1))
     assert lines[0] == "the controller was stopped"
     assert len(lines) == 8
 
 
 def test_a_story_under_hostile_faults_says_so_first() -> None:
-    hostile = told(Script(DropFrame(resource="pods"), contract="hostile").ends())
+    hostile = explained(Script(DropFrame(resource="pods"), contract="hostile").ends())
 
     heading = "Not about conformance: no API server does this. It was found under hostile faults (DropFrame):"
     assert hostile.heading == heading
     assert hostile.text().splitlines()[:2] == [heading, f"{SLUG}  2 writes"]
-    assert told(trial().ends()).heading == ""
+    assert explained(trial().ends()).heading == ""

@@ -1,4 +1,4 @@
-"""What a person is told of external systems."""
+"""What a story says about external systems."""
 
 import pytest
 
@@ -13,8 +13,8 @@ from ..outside import WITHIN_5, Outside, settled_role
 KINDS = (Called, Drifted, ExternalState, Notified, Replied, SystemTurned)
 
 
-def told(script: Outside) -> list[str]:
-    """What a story tells whose witnesses are all entries about external systems behind the first reading."""
+def sentences(script: Outside) -> list[str]:
+    """What a story says whose witnesses are all entries about external systems behind the first reading."""
     history = script.ends()
     witnesses = [index for index, entry in enumerate(history.entries) if isinstance(entry, KINDS)][1:]
     return [line for _, line in explain(Finding("b", tuple(witnesses), requirement="settles"), history).lines]
@@ -32,8 +32,8 @@ def told(script: Outside) -> list[str]:
             Outside().turns("down").turns("slow").turns("up"),
             ["db went down", "db began to answer late", "db was up and in time again"],
         ),
-        (Outside().asked("PUT", "/b/w").asked("PUT", "/b/w"), ["it called db 2 times: PUT /b/w"]),
-        (Outside().asked("DROP", "DROP ROLE w"), ["it called db: DROP ROLE w"]),
+        (Outside().calls("PUT", "/b/w").calls("PUT", "/b/w"), ["it called db 2 times: PUT /b/w"]),
+        (Outside().calls("DROP", "DROP ROLE w"), ["it called db: DROP ROLE w"]),
         (Outside().answered(), ["its call to db was answered"]),
         (Outside().answered(effect="delay"), ["its call to db was answered late"]),
         (Outside().answered("fail", code="404").answered("fail", code="404"), ["its call to db was refused (404), and 1 more"]),
@@ -49,7 +49,7 @@ def told(script: Outside) -> list[str]:
     ],
 )
 def test_it_is_reported(script: Outside, lines: list[str]) -> None:
-    assert told(script) == lines
+    assert sentences(script) == lines
 
 
 def test_a_whole_story() -> None:

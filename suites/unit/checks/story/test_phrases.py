@@ -1,4 +1,4 @@
-"""What a person is told of each entry."""
+"""What a story says about each entry."""
 
 from typing import Any
 
@@ -37,15 +37,15 @@ INDENT = " " * 14
 SKIPS = Sample("widget_stale_sync_skips_total", {"resource": "pods"}, 3)
 
 
-def told(script: Script, *kinds: type[Entry]) -> list[str]:
-    """What a story tells whose witnesses are all entries of these kinds; by default the first and the last entry of all."""
+def sentences(script: Script, *kinds: type[Entry]) -> list[str]:
+    """What a story says whose witnesses are all entries of these kinds; by default the first and the last entry of all."""
     history = script.ends()
     last = len(history.entries) - 1
     witnesses = [i for i, entry in enumerate(history.entries) if isinstance(entry, kinds) or (not kinds and i in (0, last))]
     return [line for _, line in explain(Finding("b", tuple(witnesses), requirement="no-duplicate-create"), history).lines]
 
 
-def asked(verb: str, script: Script | None = None, request: int = 7, **answer: Any) -> Script:  # noqa: ANN401
+def exchange(verb: str, script: Script | None = None, request: int = 7, **answer: Any) -> Script:  # noqa: ANN401
     """One more request, and how it is answered."""
     name = "" if verb == "create" else "w-a"
     script = (script or trial()).adds(Asked, request=request, verb=verb, name=name, **OURS)
@@ -54,12 +54,12 @@ def asked(verb: str, script: Script | None = None, request: int = 7, **answer: A
 
 def lost(verb: str, **answer: Any) -> Script:  # noqa: ANN401
     """A request that a fault answers, or whose answer it loses."""
-    return asked(verb, fault=0, **answer)
+    return exchange(verb, fault=0, **answer)
 
 
 def rejected() -> Script:
     answer: dict[str, Any] = {"outcome": "unknown", "code": 500, "reason": "InternalError", "fault": 0, "executed": False}
-    return asked("create", asked("create", **answer), request=8, **answer)
+    return exchange("create", exchange("create", **answer), request=8, **answer)
 
 
 def stopped_by_faults() -> Script:
@@ -132,13 +132,13 @@ def refused(times: int = 1, **fields: Any) -> Script:  # noqa: ANN401
     ],
 )
 def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, lines: str) -> None:
-    assert " / ".join(told(script)) == lines
+    assert " / ".join(sentences(script)) == lines
 
 
 @pytest.mark.parametrize(
     ("lines", "kind", "script"),
     [
-        (  # a write that was not done is told as a wish
+        (  # a write that was not done is worded as a wish
             "it asked to create pods / its create of pods was not executed, it got 500 InternalError / "
             "it asked to create pods / its create of pods was not executed, it got 500 InternalError / "
             f"it asked to list {WIDGETS}",
@@ -154,12 +154,12 @@ def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, l
         (  # a server-side apply that finds nothing is a create
             f"it created pods/w-a / it asked to list {WIDGETS}",
             Asked,
-            asked("patch", outcome="ok", code=201, name="w-a", uid="u", revision=120),
+            exchange("patch", outcome="ok", code=201, name="w-a", uid="u", revision=120),
         ),
         (
             "the controller created w-a (resourceVersion 120)",
             Answered,
-            asked("patch", outcome="ok", code=201, name="w-a", uid="u", revision=120),
+            exchange("patch", outcome="ok", code=201, name="w-a", uid="u", revision=120),
         ),
         (
             f"it read {WIDGETS}/w, x live (resourceVersion 101)",
@@ -217,11 +217,11 @@ def test_what_was_done_to_the_controller_meanwhile_is_reported(script: Script, l
     ],
 )
 def test_what_witnesses_are_reported(lines: str, kind: type[Entry], script: Script) -> None:
-    assert " / ".join(told(script, kind)) == lines
+    assert " / ".join(sentences(script, kind)) == lines
 
 
 def test_what_a_write_tells_its_commit_does_not_tell_again() -> None:
-    assert told(trial().applied("w").creates("w-a"), Asked, Committed) == [
+    assert sentences(trial().applied("w").creates("w-a"), Asked, Committed) == [
         "widget/w (uid ns-uid-1) was created, not by the controller",
         "it created pod/w-a",
         f"it asked to list {WIDGETS}",

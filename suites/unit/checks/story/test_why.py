@@ -23,10 +23,10 @@ def duplicated() -> Script:
 
 def test_a_deed_is_reported_with_what_was_known_by_then() -> None:
     found = sections(duplicated(), "no-duplicate-create")
-    (what, hidden, untold, owner) = found["creates and deletes beyond those of fault-free runs by that step"]
+    (what, hidden, unknown, owner) = found["creates and deletes beyond those of fault-free runs by that step"]
     assert "created pod/ns/w-2, the 3rd live pod of widget/w; fault-free runs never had more than 2" in what
     assert hidden.strip() == HIDDEN
-    assert untold.strip() == "alive by then, neither shown nor named by an answer: none"
+    assert unknown.strip() == "alive by then, neither shown nor named by an answer: none"
     assert owner.strip().startswith("widget/ns/w was known at resourceVersion ")
     (said,) = found["what the rule says"]
     assert said.startswith("finding: pod/ns/w-2 is the 3rd live pod of widget/w")

@@ -36,7 +36,7 @@ PODS, GONE = "pods", 1000
 
 @dataclass(frozen=True)
 class Shown:
-    """By uid the newest revision shown, GONE for an end, None for a uid that was only told; by name the uid believed to be there;
+    """By uid the newest revision shown, GONE for an end, None for a uid only from an answer; by name the uid believed to be there;
     how far streams and lists reached; how new the newest whole list was."""
 
     seen: Mapping[str, int | None] = field(default_factory=dict)
@@ -85,8 +85,8 @@ def shown(seen: View) -> Shown:
     known = {uid: seen.of(uid) for uid in ("u0", "u1", "u2", "u3")}
     uids = {uid: GONE if each.has_seen(GONE) else each.shown for uid, each in known.items() if each.is_known or each.has_seen(GONE)}
     present = {name: uid for name in ("a", "b", "c", "old") if (uid := seen.present(PODS, name))}
-    whole = max((r for r in range(100) if seen.has_listed(PODS, r)), default=-1)
-    return Shown(uids, present, seen.newest(PODS), whole)
+    listed_at = max((r for r in range(100) if seen.has_listed(PODS, r)), default=-1)
+    return Shown(uids, present, seen.newest(PODS), listed_at)
 
 
 A1, B2 = event("ADDED", "a", "u1", 7), event("ADDED", "b", "u2", 8)

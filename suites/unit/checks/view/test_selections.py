@@ -14,7 +14,7 @@ X: dict[str, Any] = {"metadata": {"labels": {"app": "x"}}}
 
 def found() -> tuple[Selections, dict[str, str]]:
     """`a` is made at 102 and leaves app=x at 103, `b` is made at 104 and gone at 105; `c` has no label, and is made at 106."""
-    script = Script().applied("w").made("a", **X).labelled("a", to="y", told="").made("b", **X).removed("b").made("c")
+    script = Script().applied("w").made("a", **X).labelled("a", to="y", shown_as="").made("b", **X).removed("b").made("c")
     trial = Trial(script.unfinished())
     return Selections((commit.entry for commit in trial.commits), trial.namespace), {
         uid: name for (_, name), uid in script.uids.items()
@@ -29,7 +29,7 @@ HELD = {
     ("app=x", 106): {"b"},  # as it was at its end
     ("app=y", 106): {"a"},
     ("!app", 106): {"c"},
-    ("spec.nodeName=n", 106): {"a", "b", "c"},  # that cannot be told
+    ("spec.nodeName=n", 106): {"a", "b", "c"},  # that cannot be known
     ("spec.nodeName=n", 104): {"a", "b"},
 }
 

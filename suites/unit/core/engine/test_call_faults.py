@@ -10,16 +10,16 @@ LOST = NotificationFault(effect="lose", count=1)
 
 def test_the_first_that_concerns_a_call_acts_as_often_as_it_says() -> None:
     faults = CallFaults([LOST, CUT, LATE])
-    asked = [["SELECT $1", "w-a"], ["SELECT 1"], ["DROP ROLE w-a"], ["DROP ROLE w-a"]]
-    assert [faults.on_call("SELECT", texts) for texts in asked] == [CUT, LATE, CUT, LATE]
+    calls = [["SELECT $1", "w-a"], ["SELECT 1"], ["DROP ROLE w-a"], ["DROP ROLE w-a"]]
+    assert [faults.on_call("SELECT", texts) for texts in calls] == [CUT, LATE, CUT, LATE]
     assert [faults.on_notification(["x"]), faults.on_notification(["x"])] == [LOST, None]
 
 
 def test_only_calls_that_change_something_count_where_it_says_so() -> None:
     second = CallFault(effect="stall", changes=True, nth=2, count=1)
     faults = CallFaults([second])
-    asked = ["SELECT", "CREATE", "BEGIN", "GRANT", "DROP"]
-    assert [faults.on_call(verb, ["x"]) for verb in asked] == [None, None, None, second, None]
+    verbs = ["SELECT", "CREATE", "BEGIN", "GRANT", "DROP"]
+    assert [faults.on_call(verb, ["x"]) for verb in verbs] == [None, None, None, second, None]
 
 
 def test_a_fault_of_a_plan_goes_on_counting_when_others_come_and_go() -> None:

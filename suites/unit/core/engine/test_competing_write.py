@@ -35,11 +35,11 @@ def test_a_create_finds_the_object_there(body: bytes, content_type: str) -> None
 @pytest.mark.parametrize(
     ("body", "content_type"), [(GENERATED, JSON), (pod("", generate="x-"), PROTOBUF), (b"", JSON), (b"{", JSON)]
 )
-def test_a_create_of_a_generated_name_meets_nobody(body: bytes, content_type: str) -> None:
+def test_a_create_of_a_generated_name_meets_no_rival(body: bytes, content_type: str) -> None:
     assert rival("POST", PODS, body, content_type) == "its name is generated (or not readable), so no other object can have it"
 
 
-def test_a_create_of_a_subresource_meets_nobody() -> None:
+def test_a_create_of_a_subresource_meets_no_rival() -> None:
     assert rival("POST", f"{PODS}/x/eviction", POD) == "no other user competes for pods/eviction"
 
 
@@ -75,5 +75,5 @@ def test_another_user_edits_the_object_under_a_name_of_their_own(method: str) ->
 
 
 def test_each_competition_changes_something() -> None:
-    asked = request(f"PUT {PODS}/x")
-    assert rival_of(asked, f"{PODS}/x", JSON, POD, 3) != rival_of(asked, f"{PODS}/x", JSON, POD, 4)
+    put = request(f"PUT {PODS}/x")
+    assert rival_of(put, f"{PODS}/x", JSON, POD, 3) != rival_of(put, f"{PODS}/x", JSON, POD, 4)

@@ -1,4 +1,4 @@
-"""What the history tells of a request, for every way in which it can be answered."""
+"""What the history says of a request, for every way in which it can be answered."""
 
 import json
 from typing import Any
@@ -36,13 +36,13 @@ def test_a_request_in_words(line: str, said: str) -> None:
 @pytest.mark.parametrize(("method", "insists"), [("DELETE", ("u", "5")), ("PUT", ("", ""))])
 def test_only_a_delete_has_preconditions_in_its_body(method: str, insists: tuple[str, str]) -> None:
     body = b'{"preconditions": {"uid": "u", "resourceVersion": "5"}}'
-    asked = exchange(f"{method} {PODS}/x?dryRun=All").asked(body, 1.0)
-    assert (asked.precondition_uid, asked.precondition_revision) == insists
-    assert (asked.request, asked.client, asked.resource, asked.name, asked.dry_run) == (3, "c", "pods", "x", True)
+    entry = exchange(f"{method} {PODS}/x?dryRun=All").asked(body, 1.0)
+    assert (entry.precondition_uid, entry.precondition_revision) == insists
+    assert (entry.request, entry.client, entry.resource, entry.name, entry.dry_run) == (3, "c", "pods", "x", True)
 
 
 @pytest.mark.parametrize(
-    ("known", "code", "body", "told"),
+    ("known", "code", "body", "entry"),
     [
         ({}, 200, POD, Answered(at=1.0, request=RequestId(3), outcome="ok", code=200, **NAMED)),
         ({}, 409, CONFLICT, Answered(at=1.0, request=RequestId(3), outcome="fail", code=409, reason="Conflict", name="x")),
@@ -61,15 +61,15 @@ def test_only_a_delete_has_preconditions_in_its_body(method: str, insists: tuple
     ],
     ids=["done", "refused", "answered by a fault", "lost by a fault"],
 )
-def test_what_was_answered(known: dict[str, Any], code: int, body: dict[str, Any], told: Answered) -> None:
+def test_what_was_answered(known: dict[str, Any], code: int, body: dict[str, Any], entry: Answered) -> None:
     answered = exchange(f"PUT {PODS}/x", **known).answered(code, json.dumps(body).encode(), 1.0, retry_after=False)
-    assert answered == told
+    assert answered == entry
 
 
 def test_a_list_is_a_snapshot_unless_it_failed() -> None:
-    asked = exchange(f"GET {PODS}?labelSelector=a", fault=1)
+    get = exchange(f"GET {PODS}?labelSelector=a", fault=1)
     items = (Item("trial", "x", "u", Revision(7)),)
-    assert asked.answered(200, json.dumps(LIST).encode(), 1.0, retry_after=False) == Listed(
+    assert get.answered(200, json.dumps(LIST).encode(), 1.0, retry_after=False) == Listed(
         at=1.0,
         request=RequestId(3),
         client="c",
@@ -80,7 +80,7 @@ def test_a_list_is_a_snapshot_unless_it_failed() -> None:
         items=items,
         fault=FaultIndex(1),
     )
-    assert isinstance(asked.answered(410, b"{}", 1.0, retry_after=False), Answered)
+    assert isinstance(get.answered(410, b"{}", 1.0, retry_after=False), Answered)
 
 
 def test_a_connection_that_broke_leaves_it_open() -> None:

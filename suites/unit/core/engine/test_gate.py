@@ -323,7 +323,7 @@ SCRIPTS: dict[str, list[tuple[Move, list[Out]]]] = {
     ],
     "the end discards what waits": [(HELD, []), (FRAME, []), (END, ["expired by 0"]), (ALL, [])],
     "but not what was overtaken": [(OVERTAKEN, []), (FRAME, [2]), (HELD, []), (END, [1, "expired by 0"])],
-    "what nobody could overtake is discarded": [(HELD, []), (OVERTAKEN, []), (FRAME, []), (END, ["expired by 0"])],
+    "what no frame could overtake is discarded": [(HELD, []), (OVERTAKEN, []), (FRAME, []), (END, ["expired by 0"])],
     "the end of upstream waits": [(HELD, []), (UPSTREAM_ENDS, []), (FRAME, []), (CLOSE, [1, "cut by None"])],
     "a fault may come before the end of upstream": [(HELD, []), (UPSTREAM_ENDS, []), (END, ["expired by 0"])],
     "the end of upstream does not undo a fault's": [(END, ["expired by 0"]), (UPSTREAM_ENDS, []), (FRAME, [])],
@@ -369,7 +369,7 @@ def out(gate: Gate, now: float) -> list[str]:
 
 
 def free(gate: Gate, fault: FaultRef = FAULT, now: float = 0.0, *, trickle: bool = False) -> list[str]:
-    """The fault closes and nobody takes over; what leaves then."""
+    """The fault closes and no other takes over; what leaves then."""
     gate.decide = ruling()
     gate.redecide(fault, now, trickle=trickle)
     return out(gate, now)
@@ -410,17 +410,17 @@ def test_the_first_end_of_a_stream_is_the_one_that_leaves() -> None:
 
 
 def test_the_rules_may_be_replaced_and_frames_are_counted_from_there() -> None:
-    asked: list[int] = []
+    numbers: list[int] = []
 
     def decide(frame: Frame, nth: int, burst: bool) -> Ruling:  # noqa: FBT001  # the gate's question
-        asked.append(nth)
+        numbers.append(nth)
         return HOLD, FAULT
 
     gate = Gate()
     feed(gate, event(1), event(2))
     gate.decide_with(decide)
     assert feed(gate, event(3)) == []
-    assert asked == [1]
+    assert numbers == [1]
 
 
 def test_the_deadline_is_the_first_of_those_that_may_leave() -> None:
@@ -452,16 +452,16 @@ def test_which_frames_are_initial_events(burst: Burst, types: list[str], expecte
 
 
 def test_the_faults_are_reported_which_frames_are_initial_events() -> None:
-    told: list[bool] = []
+    bursts: list[bool] = []
 
     def decide(frame: Frame, nth: int, burst: bool) -> Ruling:  # noqa: FBT001  # the gate's question
-        told.append(burst)
-        return (HOLD, FAULT) if len(told) < 4 else (PASS, None)
+        bursts.append(burst)
+        return (HOLD, FAULT) if len(bursts) < 4 else (PASS, None)
 
     gate = Gate(decide, Burst(open=True, marked=True))
     feed(gate, cluster.event("ADDED", "x", 5), cluster.bookmark(6, initial_end=True), event(7))
     gate.redecide(FAULT, 0.0)
-    assert told == [True, True, False] * 2  # asked again, they still are
+    assert bursts == [True, True, False] * 2  # asked again, they still are
 
 
 # --- what a fault adds
@@ -540,7 +540,7 @@ def test_frames_trickle_one_after_the_other_but_not_for_ever(count: int, pace: f
     left = len(free(gate, now=1.0, trickle=True))
     assert left == 1
     assert gate.deadline() == pytest.approx(1.0 + pace)
-    assert feed(gate, event(count + 1), now=1.0) == []  # nobody passes
+    assert feed(gate, event(count + 1), now=1.0) == []  # no frame passes
     assert len(out(gate, 1.0 + pace * count)) == count
 
 

@@ -69,8 +69,8 @@ def test_what_a_client_asks_for(cuts: list[int]) -> None:
 def test_what_a_server_says(cuts: list[int]) -> None:
     frontend = Frontend()
     list(frontend.feed(SSL))
-    told = message(b"A", b"\0\0\0\7drift\0{}\0")
-    sent = [b"N", message(b"R", b"\0\0\0\0"), told, rejection(b"T")]
+    frame = message(b"A", b"\0\0\0\7drift\0{}\0")
+    sent = [b"N", message(b"R", b"\0\0\0\0"), frame, rejection(b"T")]
     backend = Backend(frontend)
     found = [each for piece in pieces(b"".join(sent), cuts) for each in backend.feed(piece)]
     assert [each.type for each in found] == [b"", b"R", NOTIFICATION, b"E", READY]

@@ -38,7 +38,7 @@ def test_the_envelope_is_known_by_its_first_bytes(body: bytes, *, expected: bool
         (b"k8s\x00", ""),
         (b"k8s\x00\x12\xff", ""),  # a length that does not end
         (b"k8s\x00" + b"\xff" * 1000, ""),  # a key that does not end
-        (b"k8s\x00\x13\x14", ""),  # groups, which nobody writes any more
+        (b"k8s\x00\x13\x14", ""),  # groups, which no program writes any more
     ],
 )
 def test_the_name_of_an_object(body: bytes, name: str) -> None:

@@ -23,8 +23,8 @@ def test_every_call_has_a_name_of_its_own() -> None:
 
 def test_every_fault_is_in_it() -> None:
     schemas = openapi()["components"]["schemas"]
-    told = {name for found in schemas.values() for name in found.get("properties", {}).get("fault", {}).get("enum", [])}
-    assert told == set(FAULTS)
+    names = {name for found in schemas.values() for name in found.get("properties", {}).get("fault", {}).get("enum", [])}
+    assert names == set(FAULTS)
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if route.body is not None], ids=lambda route: route.path)

@@ -44,7 +44,7 @@ CREATE, LIST, UPDATE = f"POST {PODS}", f"GET {PODS}", f"PUT {PODS}/x"
 FIRST, SECOND, THIRD, FOURTH = (FaultRef(0, FaultIndex(number)) for number in range(4))
 
 
-def told(changes: Sequence[FaultChange]) -> list[str]:
+def signed(changes: Sequence[FaultChange]) -> list[str]:
     """What opens and closes, as `+fault` and `-fault`."""
     signs = {FaultOpens: "+", FaultCloses: "-"}
     return [f"{signs[type(change)]}{change.fault.number}" for change in changes if type(change) in signs]
@@ -95,7 +95,7 @@ def opened(*faults: AnyFault, namespace: str = "trial", revision: int | None = 7
 )
 def test_windows_open_and_close_with_steps(faults: tuple[AnyFault, ...], steps: list[int], expected: list[list[str]]) -> None:
     schedule = Schedule(faults)
-    assert [told(schedule.begin_step(step, 0.0)) for step in steps] == expected
+    assert [signed(schedule.begin_step(step, 0.0)) for step in steps] == expected
 
 
 def test_what_a_change_says() -> None:
@@ -109,20 +109,20 @@ def test_what_a_change_says() -> None:
 def test_a_window_in_seconds_closes_by_the_clock() -> None:
     schedule = Schedule([hold(1, None, 2.0), hold(1, None, 0.5), hold(1), hold(2, None, 1.0)])
     assert schedule.deadline() is None
-    assert told(schedule.begin_step(1, 10.0)) == ["+0", "+1", "+2"]
+    assert signed(schedule.begin_step(1, 10.0)) == ["+0", "+1", "+2"]
     assert schedule.deadline() == 10.5
-    assert told(schedule.tick(10.4)) == []
-    assert told(schedule.tick(10.5)) == ["-1"]
+    assert signed(schedule.tick(10.4)) == []
+    assert signed(schedule.tick(10.5)) == ["-1"]
     assert schedule.deadline() == 12.0
-    assert told(schedule.begin_step(2, 11.5)) == ["+3"]
-    assert told(schedule.tick(12.5)) == ["-0", "-3"]
+    assert signed(schedule.begin_step(2, 11.5)) == ["+3"]
+    assert signed(schedule.tick(12.5)) == ["-0", "-3"]
     assert schedule.deadline() is None
-    assert told(schedule.tick(99.0)) == []
+    assert signed(schedule.tick(99.0)) == []
 
 
 def test_seconds_and_steps_whichever_comes_first() -> None:
     schedule = opened(hold(1, 2, 5.0), namespace="")
-    assert told(schedule.begin_step(2, 1.0)) == ["-0"]
+    assert signed(schedule.begin_step(2, 1.0)) == ["-0"]
     assert schedule.deadline() is None
 
 
@@ -149,10 +149,10 @@ def test_the_window_of_a_fault_about_requests_begins_with_the_first_one() -> Non
 def test_the_release_closes_everything_for_good() -> None:
     schedule = opened(hold(1), hold(1, None, 9.0), HideOwnWrite(resource="pods"), hold(3))
     changes = schedule.release()
-    assert (told(changes), ended(changes)) == (["-0", "-1"], [0, 1, 2, 3])
+    assert (signed(changes), ended(changes)) == (["-0", "-1"], [0, 1, 2, 3])
     assert schedule.deadline() is None
-    assert told(schedule.triggered_by(request(CREATE), 0.0)) == []
-    assert told(schedule.begin_step(3, 0.0)) == []
+    assert signed(schedule.triggered_by(request(CREATE), 0.0)) == []
+    assert signed(schedule.begin_step(3, 0.0)) == []
     assert schedule.release() == []
 
 
@@ -192,7 +192,7 @@ def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> Hi
 )
 def test_which_write_is_an_own_write(fault: AnyFault, line: str, *, opens: bool) -> None:
     schedule = opened(fault)
-    assert told(schedule.triggered_by(request(line), 0.0)) == (["+0"] if opens else [])
+    assert signed(schedule.triggered_by(request(line), 0.0)) == (["+0"] if opens else [])
 
 
 def test_without_a_namespace_every_write_is_an_own_write() -> None:
@@ -210,7 +210,7 @@ def test_an_own_write_of_a_status_is_reported_as_one() -> None:
 
 def test_the_nth_own_write_opens_once() -> None:
     schedule = opened(hide(nth=3))
-    assert [told(schedule.triggered_by(request(CREATE), 0.0)) for _ in range(5)] == [[], [], ["+0"], [], []]
+    assert [signed(schedule.triggered_by(request(CREATE), 0.0)) for _ in range(5)] == [[], [], ["+0"], [], []]
 
 
 def test_own_writes_count_only_within_the_window() -> None:
@@ -218,7 +218,7 @@ def test_own_writes_count_only_within_the_window() -> None:
     seen = []
     for step in (1, 2, 3):
         schedule.begin_step(step, 0.0)
-        seen += [told(schedule.triggered_by(request(CREATE), 0.0)) for _ in range(1 if step == 2 else 3)]
+        seen += [signed(schedule.triggered_by(request(CREATE), 0.0)) for _ in range(1 if step == 2 else 3)]
     assert seen == [[]] * 7
 
 
@@ -237,14 +237,14 @@ def test_a_fault_that_is_added_opens_at_once_whatever_its_steps_are() -> None:
     added = schedule.add(SeverStream(resource="pods", window=Window(5, 6, 2.0)), 7.0)
     assert added == (SECOND, [FaultOpens(SECOND, "asked for", "clean")])
     assert (schedule.is_open(FIRST), schedule.is_open(SECOND), schedule.deadline()) == (False, True, 9.0)
-    assert told(schedule.begin_step(3, 8.0)) == ["+0"]
-    assert told(schedule.begin_step(6, 8.0)) == ["-1"]
+    assert signed(schedule.begin_step(3, 8.0)) == ["+0"]
+    assert signed(schedule.begin_step(6, 8.0)) == ["-1"]
 
 
 def test_a_fault_that_is_added_waits_for_its_trigger_all_the_same() -> None:
     schedule = Schedule((), "trial")
     assert schedule.add(hide(), 0.0) == (FIRST, [])
-    assert told(schedule.triggered_by(request(CREATE), 0.0)) == ["+0"]
+    assert signed(schedule.triggered_by(request(CREATE), 0.0)) == ["+0"]
 
 
 def test_a_fault_that_is_removed_is_closed_for_good_and_keeps_its_number() -> None:
@@ -449,8 +449,8 @@ def test_a_stream_that_goes_on_from_the_past_is_known(line: str, *, past: bool) 
 def test_a_fault_fires_by_what_the_controller_can_notice(
     fault: AnyFault, namespace: str, frame: Frame | None, *, fires: bool
 ) -> None:
-    told = Schedule([fault], namespace).fires(FIRST, "pods", 3.0, frame=frame)
-    assert told == ([FaultFired(at=3.0, fault=FaultIndex(0), on="pods")] if fires else [])
+    fired = Schedule([fault], namespace).fires(FIRST, "pods", 3.0, frame=frame)
+    assert fired == ([FaultFired(at=3.0, fault=FaultIndex(0), on="pods")] if fires else [])
 
 
 def test_a_fault_fires_once() -> None:
@@ -486,13 +486,13 @@ def test_the_nth_frame_is_the_nth_that_the_fault_is_about() -> None:
     decide = asks(schedule, seat("pods"))
     schedule.begin_step(1, 0.0)
     frames = [replace(ADDED, name=name) for name in "abba"]
-    asked = [decide(frame, nth)[1] for nth, frame in enumerate(frames, 1)]
-    assert asked == [None, None, None, FIRST]
+    faults = [decide(frame, nth)[1] for nth, frame in enumerate(frames, 1)]
+    assert faults == [None, None, None, FIRST]
     assert decide(frames[3], 4)[1] == FIRST  # asked again, it is still the second
 
 
 def test_a_fault_that_says_no_number_cannot_ask_for_that_of_a_frame() -> None:
-    """It would be told the same of every frame, and act on all of them or on none."""
+    """It would be given the same number for every frame, and act on all of them or on none."""
     (planned,) = Schedule([HoldStream(resource="pods")])._faults
     place = Place(seat("pods"), planned.ordinal(seat("pods"), 1))
     with pytest.raises(AttributeError, match="only for a fault with a field `nth`"):
@@ -504,8 +504,8 @@ def test_frames_from_elsewhere_are_not_counted() -> None:
     schedule = Schedule([DropFrame(resource="pods", nth=2)], "trial")
     decide = asks(schedule, Seat(request("GET /api/v1/pods?watch=1&resourceVersion=1")))
     schedule.begin_step(1, 0.0)
-    asked = [decide(frame, nth)[1] for nth, frame in enumerate((ELSEWHERE, ADDED, ELSEWHERE, ADDED), 1)]
-    assert asked == [None, None, None, FIRST]
+    faults = [decide(frame, nth)[1] for nth, frame in enumerate((ELSEWHERE, ADDED, ELSEWHERE, ADDED), 1)]
+    assert faults == [None, None, None, FIRST]
 
 
 @pytest.mark.parametrize(
@@ -567,8 +567,8 @@ def test_a_fault_of_one_program_leaves_the_others_alone() -> None:
 def test_the_writes_of_another_program_do_not_trigger_it() -> None:
     hide = HideOwnWrite(resource="pods", program="poller", write=OwnWrite("create"))
     schedule = opened(hide)
-    assert told(schedule.triggered_by(request(CREATE), 1.0)) == []
-    assert told(schedule.triggered_by(of_poller(CREATE), 2.0)) == ["+0"]
+    assert signed(schedule.triggered_by(request(CREATE), 1.0)) == []
+    assert signed(schedule.triggered_by(of_poller(CREATE), 2.0)) == ["+0"]
 
 
 def test_what_the_api_server_does_happens_to_all_programs() -> None:

@@ -1,4 +1,4 @@
-"""What one stream tells about itself. Whatever faults do to its frames is played by `test_gate_machine`."""
+"""What one stream reports about itself. Whatever faults do to its frames is played by `test_gate_machine`."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ class Played:
     def __init__(self, *faults: AnyFault, gate: type[Gate] = Gate) -> None:
         self.schedule = Schedule(faults)
         self.watch = WatchStream(StreamId(1), "c", request(WATCH), self.schedule, 0.0, gate)
-        self.told: list[Output] = []
+        self.outputs: list[Output] = []
         self.begin_step(1)
 
     def begin_step(self, step: int) -> None:
@@ -35,10 +35,10 @@ class Played:
 
     def does(self, what: Callable[[WatchStream], None]) -> None:
         what(self.watch)
-        self.told += self.watch.take(0.0)
+        self.outputs += self.watch.take(0.0)
 
     def of(self, *kinds: type) -> list[Output]:
-        return [output for output in self.told if isinstance(output, kinds)]
+        return [output for output in self.outputs if isinstance(output, kinds)]
 
 
 def test_what_is_dropped_when_a_hold_closes_breaks_what_its_fault_names() -> None:
@@ -60,18 +60,18 @@ def test_a_client_that_leaves_has_been_denied_nothing() -> None:
 def test_a_frame_that_a_fault_added_is_told_apart() -> None:
     played = Played(AddBookmarks(resource="pods"))
     played.feed(SIX)
-    delivered = [entry for entry in played.told if isinstance(entry, Delivered)]
+    delivered = [entry for entry in played.outputs if isinstance(entry, Delivered)]
     assert [(entry.type, entry.fault) for entry in delivered] == [("MODIFIED", None), ("BOOKMARK", 0)]
 
 
 def test_a_stream_follows_the_plan_that_replaces_its_own() -> None:
     played = Played(HoldStream(resource="pods"))
     played.feed(SIX)
-    assert [(entry.fault, entry.revision) for entry in played.told if isinstance(entry, Withheld)] == [(0, 6)]
+    assert [(entry.fault, entry.revision) for entry in played.outputs if isinstance(entry, Withheld)] == [(0, 6)]
     assert played.of(bytes) == []
     played.does(lambda watch: watch.follow(Schedule(plan=1), 0.0))
     assert played.of(bytes) == [SIX]
-    assert [entry.since for entry in played.told if isinstance(entry, Opened)] == [None, 6]
+    assert [entry.since for entry in played.outputs if isinstance(entry, Opened)] == [None, 6]
 
 
 def test_where_a_hostile_fault_has_acted_the_client_must_list_before_the_next_plan() -> None:
@@ -80,7 +80,7 @@ def test_where_a_hostile_fault_has_acted_the_client_must_list_before_the_next_pl
     assert len(played.of(FaultFired)) == 1
     following = Schedule(plan=1)
     played.does(lambda watch: watch.follow(following, 0.0))
-    assert played.told[-2:] == [HangUp.CLEAN, Closed(at=0.0, stream=StreamId(1), how="expired")]
+    assert played.outputs[-2:] == [HangUp.CLEAN, Closed(at=0.0, stream=StreamId(1), how="expired")]
     assert following.expiries.of(request(WATCH)) is not None
 
 
@@ -90,7 +90,7 @@ def test_a_stream_that_begins_in_the_past_goes_on_from_there() -> None:
     played.does(lambda watch: watch.feed_past(past, 4, 0.0))
     played.feed(SIX)
     assert played.of(bytes) == [past, SIX]
-    assert [entry.revision for entry in played.told if isinstance(entry, Delivered)] == [3, 6]
+    assert [entry.revision for entry in played.outputs if isinstance(entry, Delivered)] == [3, 6]
 
 
 def test_what_is_held_is_counted() -> None:
@@ -110,5 +110,5 @@ def test_bytes_that_are_lost_without_a_fault_are_noticed() -> None:
     played = Played(gate=Forgets)
     played.feed(SIX)
     played.does(lambda watch: watch.upstream_ended("clean"))
-    (broke,) = (entry.why for entry in played.told if isinstance(entry, Broke))
+    (broke,) = (entry.why for entry in played.outputs if isinstance(entry, Broke))
     assert broke == "stream 1 of pods: Reliable: the bytes that left are not those that came, though no fault acted on them"

@@ -146,7 +146,7 @@ def test_one_server_has_watch_list_for_leases_too_or_for_nothing() -> None:
         (CREATE, PASS),
     ],
 )
-def test_who_is_shown_the_past(line: str, decision: RequestDecision) -> None:
+def test_which_requests_are_shown_the_past(line: str, decision: RequestDecision) -> None:
     assert PastSnapshot().on_request(request(line), 1) == decision
 
 

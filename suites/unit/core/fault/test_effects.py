@@ -66,7 +66,7 @@ _WAKES: dict[str, set[Effect]] = {
     "touches": {"competes"},
 }
 _WOKEN_ALREADY = {"SlowStart", "Pause"}
-"""Whose start was not complete wakes when it is, as it would without; a process that goes on finds what has come meanwhile."""
+"""A process that had not finished its start wakes when it has, as it would without; one that goes on finds what came meanwhile."""
 
 
 @pytest.mark.parametrize("tag", FAULTS)

@@ -40,9 +40,9 @@ def test_they_are_reported_with_the_system_if_they_are_about_one() -> None:
 
 @pytest.mark.parametrize("fault", EVERY, ids=lambda fault: fault.tag)
 def test_they_concern_nothing_that_the_proxy_sees(fault: ExternalFault) -> None:
-    asked = request(f"GET {PODS}")
-    assert not fault.concerns_request(asked)
-    assert not fault.concerns_stream(Seat(asked))
+    get = request(f"GET {PODS}")
+    assert not fault.concerns_request(get)
+    assert not fault.concerns_stream(Seat(get))
     assert fault.executed_by == "runner"
     assert fault.needs_runner
 

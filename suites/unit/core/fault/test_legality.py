@@ -52,8 +52,8 @@ def test_a_row_says_what_why_and_where(number: str) -> None:
     ],
 )
 def test_what_a_request_allows(line: str, past: str | None, expired: str | None) -> None:
-    asked = request(line)
-    assert (past_is_hostile(asked), row_against_expiry(asked)) == (past, expired)
+    parsed = request(line)
+    assert (past_is_hostile(parsed), row_against_expiry(parsed)) == (past, expired)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ SENSELESS: dict[str, list[Fault]] = {
     "untilStep 2 is not after fromStep 2": [HoldStream(resource="pods", window=Window(2, 2))],
     "untilStep 1 is not after fromStep 3": [HoldStream(resource="pods", window=Window(3, 1))],
     "asOfStep 3 lies after fromStep 2: the future, not the past": [PastSnapshot(as_of_step=3, window=Window(2))],
-    # whom it concerns
+    # what it concerns
     'a refused connection has no resource, namespace, name or stream; leave them out (resource "*")': [
         Refuse(resource="pods"),
         Refuse(namespace="trial"),

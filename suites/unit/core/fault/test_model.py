@@ -1,4 +1,4 @@
-"""What all faults have in common: whom they concern, what makes no sense in them, how they are called."""
+"""What all faults have in common: what they concern, what makes no sense in them, how they are called."""
 
 from typing import Any, get_args
 
@@ -55,7 +55,7 @@ def test_the_names_of_the_requirements_are_there() -> None:
     assert HoldStream(resource="pods").tag == "Hold"
 
 
-# --- whom it concerns ------------------------------------------------------------------------------------------------------------
+# --- what it concerns ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_every_verb_is_itself_and_in_one_group(verb: Verb) -> None:
         "delete": f"DELETE {PODS}/x",
         "deletecollection": f"DELETE {PODS}",
     }
-    asked = request(lines[verb])
+    sent = request(lines[verb])
     by_verb: dict[Verb, Reject] = {word: Reject(resource="pods", verb=word) for word in get_args(Verb)}
-    assert [word for word, fault in by_verb.items() if fault.concerns_request(asked)] in (["*", "read", verb], ["*", "write", verb])
+    assert [word for word, fault in by_verb.items() if fault.concerns_request(sent)] in (["*", "read", verb], ["*", "write", verb])
 
 
 @pytest.mark.parametrize(
@@ -177,9 +177,9 @@ def test_every_fault_says_in_words_what_it_does(kind: type[AnyFault]) -> None:
     written: dict[str, Any] = {"fault": kind.__struct_config__.tag, "resource": "pods"}
     if "by_seconds" in kind.__struct_fields__:
         written["bySeconds"] = {"pods": 1.0} if kind is Skew else 1.0
-    told = msgspec.convert(written, AnyFault).phrase
-    assert told
-    assert "{" not in told
+    phrase = msgspec.convert(written, AnyFault).phrase
+    assert phrase
+    assert "{" not in phrase
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Legal faults about the process: who does them, and when a kill freezes its request."""
+"""Legal faults about the process: what carries them out, and when a kill freezes its request."""
 
 from staleproof.core.fault import Kill, Pause, Restart
 from staleproof.core.fault.decision import PASS, Stall
@@ -16,6 +16,6 @@ def test_a_kill_freezes_the_nth_write_before_it_is_sent_or_after_it_was_committe
     assert (before.on_answer(CREATE, 2), after.on_request(CREATE, 2)) == (PASS, PASS)
 
 
-def test_who_does_it() -> None:
+def test_what_carries_it_out() -> None:
     assert (Kill.needs_runner, Restart.needs_runner, Pause.needs_runner, Fault.needs_runner) == (True, True, True, False)
     assert (Kill(resource="pods").executed_by, Restart().executed_by, Pause().executed_by) == ("proxy", "runner", "runner")

@@ -1,4 +1,4 @@
-"""Legal faults about frames: what each decides, and when it is told to end a stream."""
+"""Legal faults about frames: what each decides, and when it ends a stream."""
 
 from typing import get_args
 
@@ -127,7 +127,7 @@ def test_a_skew_of_one_resource_leaves_the_others_alone() -> None:
 
 
 @pytest.mark.parametrize("frame", [ADDED, MODIFIED, DELETED])
-def test_a_bookmark_is_added_only_for_who_asks_for_bookmarks(frame: object) -> None:
+def test_a_bookmark_is_added_only_for_a_client_that_asks_for_bookmarks(frame: object) -> None:
     fault, silent = AddBookmarks(resource="pods"), place(watch="GET /api/v1/pods?watch=1&resourceVersion=5")
     assert fault.on_frame(frame, place()) == Follow()  # type: ignore[arg-type]  # a frame
     refused = fault.on_frame(frame, silent)  # type: ignore[arg-type]  # a frame

@@ -143,13 +143,13 @@ def test_in_the_next_trial_it_is_no_longer_new() -> None:
         ([opened(1.0)], 9.0, 1.0, 0.0),
         ([opened(1.0), committed(1.5, 5), delivered(2.0, 5)], 9.0, 2.0, 1.5),
         ([opened(1.0), delivered(2.0, 5)], 9.0, 1.0, 0.0),  # truth will tell of the commit, and then that counts
-        ([opened(1.0), delivered(2.0, 5, namespace="")], 9.0, 2.0, 0.0),  # nobody else tells of what is cluster-scoped
+        ([opened(1.0), delivered(2.0, 5, namespace="")], 9.0, 2.0, 0.0),  # no other stream shows what is cluster-scoped
         ([opened(1.0), delivered(2.0, 5, namespace="other")], 9.0, 1.0, 0.0),
         ([opened(1.0), delivered(2.0, 5, "BOOKMARK")], 9.0, 1.0, 0.0),
         ([opened(1.0), delivered(2.0, None, "ERROR")], 9.0, 2.0, 0.0),
         ([opened(1.0, resource="events"), delivered(2.0, 5)], 9.0, 1.0, 0.0),
         ([opened(1.0), withheld(2.0, 5)], 9.0, 1.0, 0.0),
-        ([delivered(2.0, 5)], 9.0, 0.0, 0.0),  # of a stream that nobody opened
+        ([delivered(2.0, 5)], 9.0, 0.0, 0.0),  # of a stream that was never opened
         ([opened(1.0), closed(2.0, "client"), delivered(3.0, 5)], 9.0, 1.0, 0.0),
         # a watch that was ended, and has to come back
         ([opened(1.0), closed(2.0)], 9.0, None, None),
@@ -297,7 +297,7 @@ def test_a_new_trial_keeps_the_open_streams() -> None:
     assert list(activity.streams) == [1]
 
 
-def test_whoever_knows_of_something_may_say_so() -> None:
+def test_any_caller_may_report_activity() -> None:
     activity = after()
     activity.touch(3.0)
     activity.touch(2.0)
@@ -341,7 +341,7 @@ def test_a_dead_controller_is_idle_and_a_new_one_is_not_before_it_watches_again(
     assert activity.idle_since(7.0) == 6.0
 
 
-def test_who_exits_by_itself_is_idle_until_it_lives_again_and_then_watches_what_it_watched() -> None:
+def test_a_program_that_exits_by_itself_is_idle_until_it_lives_again_and_then_watches_what_it_watched() -> None:
     activity = after(opened(1.0), closed(1.9, "client"), Exited(at=2.0, life=1, code=2))
     assert activity.idle_since(3.0) == 2.0
     activity.born(4.0)
@@ -351,7 +351,7 @@ def test_who_exits_by_itself_is_idle_until_it_lives_again_and_then_watches_what_
     assert activity.idle_since(7.0) == 6.0
 
 
-def test_nobody_waits_for_watches_while_nobody_can_connect() -> None:
+def test_watches_are_not_waited_for_while_no_client_can_connect() -> None:
     activity = after(opened(1.0), closed(2.0, "reset"))
     activity.reachable(2.0, yes=False)
     assert activity.idle_since(3.0) == 2.0

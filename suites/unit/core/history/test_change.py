@@ -83,7 +83,7 @@ def test_commits() -> None:
         (asked(), answered(None, "unknown"), True),
         (asked("delete"), answered(None), True),
         (asked(dry_run=True), answered(9), False),
-        (asked(namespace=""), answered(9), True),  # nobody will tell of it
+        (asked(namespace=""), answered(9), True),  # no stream will show it
     ],
 )
 def test_answers(request_: Asked, answer: Answered, expected: object) -> None:
@@ -106,7 +106,7 @@ def test_what_another_user_commits_counts_and_is_no_work_of_the_controller() -> 
     changes = Changes()
     changes.committed(committed(1, "ADDED", ready=1))
     changes.expect(WIDGETS, Revision(2))
-    assert changes.committed(committed(2, ready=1))  # only an annotation of ours, which nobody compares
+    assert changes.committed(committed(2, ready=1))  # only an annotation of ours, which is not compared
     assert changes.shown(WIDGETS, Revision(2))
     assert changes.answered(asked(), answered(2)) is False
     assert not changes.done

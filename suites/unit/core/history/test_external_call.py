@@ -124,8 +124,8 @@ def test_what_a_relay_tells_becomes_entries() -> None:
     assert KNOWN.entry(answer) == Replied(
         at=2.0, call=CallId(7), system="db", outcome="unknown", executed=True, effect="lose-answer"
     )
-    told = NotificationSeen(at=3.0, system="db", channel="drift", text='{"name": "w_b"}', effect="lose", of=2)
-    assert KNOWN.entry(told) == Notified(
+    notification = NotificationSeen(at=3.0, system="db", channel="drift", text='{"name": "w_b"}', effect="lose", of=2)
+    assert KNOWN.entry(notification) == Notified(
         at=3.0, system="db", channel="drift", resource=ROLES, namespace="n1", name="w-b", effect="lose", fault=FaultIndex(2)
     )
 

@@ -35,7 +35,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, object]]] = {
             "status.children./api/v1/namespaces/<namespace>/configmaps/a.c": "my_ns",
         },
     ),
-    "what a touch leaves behind, or a competing write once did, is nobody's state, wherever it was copied to": (
+    "what a touch leaves behind, or a competing write once did, is no state, wherever it was copied to": (
         {"metadata": {"name": "w", "annotations": MARKED}, "spec": {"template": {"metadata": {"annotations": MARKED}}}},
         {"metadata.name": "w", "metadata.annotations.a": "b", "spec.template.metadata.annotations.a": "b"},
     ),

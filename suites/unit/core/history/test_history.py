@@ -136,12 +136,12 @@ def test_a_header_holds_no_secret() -> None:
 
 @given(HISTORY, st.data())
 def test_a_history_may_end_anywhere_after_its_first_line(history: History, data: st.DataObject) -> None:
-    whole = encode(history)
-    cut = data.draw(st.integers(whole.index(b"\n"), len(whole)))
-    *complete, last = whole[:cut].split(b"\n")
-    at_a_line = not last or whole[cut : cut + 1] == b"\n"
+    encoded = encode(history)
+    cut = data.draw(st.integers(encoded.index(b"\n"), len(encoded)))
+    *complete, last = encoded[:cut].split(b"\n")
+    at_a_line = not last or encoded[cut : cut + 1] == b"\n"
     count = len(complete) + (1 if last and at_a_line else 0)
-    found = decode(whole[:cut])
+    found = decode(encoded[:cut])
     assert lines(found) == lines(history)[:count]
     truncated = [note for note in found.notes if "truncated" in note]
     assert truncated == ([] if at_a_line else [f"line {len(complete) + 1} is truncated and was left out"])

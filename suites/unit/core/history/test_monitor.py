@@ -161,8 +161,8 @@ A, B, C = modified(6), modified(7), modified(8)
         (resumed(5), [*came(A, B), *lost(B), *left(A)], []),  # the client resumes before it
         (resumed(5), [*came(A, B, C), *lost(B), *left(A, C)], ["Reliable: 7 never left, 8 did"]),
         (resumed(5), [*came(A), *lost(A)], []),
-        (resumed(5), [*came(bookmark(6)), *lost(bookmark(6)), *came(B), *left(B)], []),  # nobody misses a bookmark
-        # told once
+        (resumed(5), [*came(bookmark(6)), *lost(bookmark(6)), *came(B), *left(B)], []),  # a bookmark is not missed
+        # reported once
         (resumed(5), [*came(A), *lost(A), *came(B, C), *left(B, C)], ["Reliable: 6 never left, 7 did"]),
         # overtaken
         (resumed(5), [*came(A, B), *left(B, A)], ["Ordered: MODIFIED 6 after 7"]),

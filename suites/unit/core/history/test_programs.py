@@ -70,7 +70,7 @@ def delivered(stream: int) -> Delivered:
 
 
 def kept(of: History, program: str) -> list[int]:
-    """The positions of what is not told of another program."""
+    """The positions of what is not recorded of another program."""
     return [number for number, entry in enumerate(as_seen_by(of, program).entries) if not isinstance(entry, Elsewhere)]
 
 
@@ -108,10 +108,10 @@ def test_what_is_of_no_single_program_stays() -> None:
 
 
 def makers(of: History, program: str) -> list[tuple[bool, tuple[str, ...]]]:
-    """Of each commit, whether the program made it, and whom it names."""
+    """Of each commit, whether the program made it, and which managers it names."""
     entries = as_seen_by(of, program).entries
-    told = [(Position(n), entry) for n, entry in enumerate(entries) if isinstance(entry, Committed)]
-    return [(commit.by is not None, commit.entry.managers) for commit in commits_of(told, requests(entries))]
+    commits = [(Position(n), entry) for n, entry in enumerate(entries) if isinstance(entry, Committed)]
+    return [(commit.by is not None, commit.entry.managers) for commit in commits_of(commits, requests(entries))]
 
 
 def test_what_another_program_has_committed_is_another_users_and_came_not_past_the_proxy() -> None:

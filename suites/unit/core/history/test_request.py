@@ -66,8 +66,8 @@ WIDGETS = "/apis/staleproof.dev/v1"
     ],
 )
 def test_parse(line: str, expected: tuple[str, str, str, str, str]) -> None:
-    asked = request(line)
-    assert (asked.verb, asked.resource, asked.namespace, asked.name, asked.subresource) == expected
+    parsed = request(line)
+    assert (parsed.verb, parsed.resource, parsed.namespace, parsed.name, parsed.subresource) == expected
 
 
 NO_RESOURCE = """
@@ -108,8 +108,8 @@ def get(query: str) -> ApiRequest:
     ],
 )
 def test_where_a_watch_starts(query: str, start: int | None, *, watch_list: bool) -> None:
-    asked = get(query)
-    assert (asked.is_watch_list, asked.start) == (watch_list, start)
+    parsed = get(query)
+    assert (parsed.is_watch_list, parsed.start) == (watch_list, start)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What belongs to a trial though it is elsewhere, and how that is told."""
+"""What belongs to a trial though it is elsewhere, and how that is recorded."""
 
 from typing import Any, Literal
 
@@ -38,8 +38,8 @@ def asked(number: int, verb: str, resource: str, namespace: str = "", name: str 
 
 
 def answered(number: int, uid: str = "", namespace: str = "", name: str = "", **fields: Any) -> Answered:  # noqa: ANN401
-    told: dict[str, Any] = {"outcome": "ok", "code": 201} | fields
-    return Answered(at=number, request=RequestId(number), uid=uid, namespace=namespace, name=name, **told)
+    outcome: dict[str, Any] = {"outcome": "ok", "code": 201} | fields
+    return Answered(at=number, request=RequestId(number), uid=uid, namespace=namespace, name=name, **outcome)
 
 
 def committed(  # noqa: PLR0913  # all that there is to say
@@ -72,9 +72,9 @@ def delivered(uid: str, name: str, namespace: str = "") -> Delivered:
 
 
 def where(scope: Scope, *entries: Entry) -> list[str]:
-    """Namespace and name of what is told."""
-    told = scope.history_entries(entries)
-    return [f"{each.namespace}/{each.name}" for each in told if isinstance(each, Asked | Committed | Delivered | Withheld)]
+    """Namespace and name of what is recorded."""
+    shown = scope.history_entries(entries)
+    return [f"{each.namespace}/{each.name}" for each in shown if isinstance(each, Asked | Committed | Delivered | Withheld)]
 
 
 MADE = (asked(1, "create", ROLES), answered(1, "u", name="r"))
@@ -119,8 +119,8 @@ def test_a_commit_may_be_heard_of_before_the_answer_and_before_its_owners() -> N
 
 
 @pytest.mark.parametrize("says", ["", "other", "t-probe", "test"])
-def test_what_the_controller_makes_for_itself_is_nobodys(says: str) -> None:
-    """A certificate, a role that all share, something for a probe: no trial is compared by it, and nobody removes it."""
+def test_what_the_controller_makes_for_itself_is_of_no_trial(says: str) -> None:
+    """A certificate, a role that all share, something for a probe: no trial is compared by it, and no trial removes it."""
     scope, made = Scope("t"), (asked(1, "create", CONFIG_MAPS, "default"), answered(1, "u", "default", "c"))
     commit = committed(CONFIG_MAPS, "u", "c", "default", says=says)
     assert scope.history_entries([*made, commit, delivered("u", "c", "default")]) == []
@@ -144,17 +144,17 @@ def test_a_list_where_something_of_the_trials_is_is_reported() -> None:
     listed = Listed(
         at=2.0, request=RequestId(2), client="c", resource=CONFIG_MAPS, namespace="default", revision=Revision(9), items=items
     )
-    *_, told = Scope("t").history_entries([*made, asked(2, "list", CONFIG_MAPS, "default"), listed])
-    assert isinstance(told, Listed)
-    assert [(each.namespace, each.name) for each in told.items] == [("t", "default/c")]
+    *_, answer = Scope("t").history_entries([*made, asked(2, "list", CONFIG_MAPS, "default"), listed])
+    assert isinstance(answer, Listed)
+    assert [(each.namespace, each.name) for each in answer.items] == [("t", "default/c")]
 
 
-def test_what_is_elsewhere_and_nobodys_is_left_out() -> None:
+def test_what_is_elsewhere_and_of_no_trial_is_left_out() -> None:
     other = asked(2, "update", CONFIG_MAPS, "default", "c")
-    told = Scope("t").history_entries(
+    shown = Scope("t").history_entries(
         [other, answered(2, "v"), committed(CONFIG_MAPS, "v", "c", "default"), delivered("v", "c", "default")]
     )
-    assert told == []
+    assert shown == []
 
 
 def test_what_is_in_the_namespace_of_another_trial_is_that_ones() -> None:
@@ -202,26 +202,26 @@ def test_without_a_trial_nothing_is_anybodys() -> None:
     assert scope.mine({(ROLES, "", "r"): {"metadata": {"name": "r", "uid": "u"}}}) == {}
 
 
-# --- how it is told
+# --- how it is recorded
 
 
 def test_what_is_in_another_namespace_has_that_before_its_name() -> None:
     scope = Scope("t")
     made = (asked(1, "create", CONFIG_MAPS, "default"), answered(1, "u", "default", "c"))
     commit = committed(CONFIG_MAPS, "u", "c", "default")
-    asks, answer, told = scope.history_entries([*made, commit])
+    asks, answer, renamed = scope.history_entries([*made, commit])
     assert isinstance(asks, Asked)
     assert (asks.namespace, asks.name) == ("t", "")
     assert isinstance(answer, Answered)
     assert (answer.namespace, answer.name) == ("t", "default/c")
-    assert isinstance(told, Committed)
-    assert told.object["metadata"]["name"] == told.name == "default/c"
+    assert isinstance(renamed, Committed)
+    assert renamed.object["metadata"]["name"] == renamed.name == "default/c"
     shown = scope.shown({(CONFIG_MAPS, "default", "c"): commit.object})
-    assert shown == {(CONFIG_MAPS, "t", "default/c"): told.object}
+    assert shown == {(CONFIG_MAPS, "t", "default/c"): renamed.object}
     assert where(scope, asked(2, "delete", CONFIG_MAPS, "default", "c")) == ["t/default/c"]
-    [told_of_delete] = scope.history_entries([answered(2, "u", name="c")])
-    assert isinstance(told_of_delete, Answered)
-    assert (told_of_delete.namespace, told_of_delete.name) == ("t", "default/c")
+    [delete_answer] = scope.history_entries([answered(2, "u", name="c")])
+    assert isinstance(delete_answer, Answered)
+    assert (delete_answer.namespace, delete_answer.name) == ("t", "default/c")
 
 
 def test_a_list_is_reported_item_by_item() -> None:
@@ -229,20 +229,20 @@ def test_a_list_is_reported_item_by_item() -> None:
     items = (Item("", "r", "u", Revision(5)), Item("", "s", "v", Revision(5)), Item("default", "c", "w", Revision(5)))
     listed = Listed(at=2.0, request=RequestId(2), client="c", resource=ROLES, revision=Revision(9), items=items)
     removed = answered(3, items=items)
-    *_, told, answer = scope.history_entries([*MADE, committed(ROLES, "u", "r"), asked(2, "list", ROLES), listed, removed])
-    assert isinstance(told, Listed)
-    assert [(each.namespace, each.name) for each in told.items] == [("t", "r"), ("", "s")]
+    *_, snapshot, answer = scope.history_entries([*MADE, committed(ROLES, "u", "r"), asked(2, "list", ROLES), listed, removed])
+    assert isinstance(snapshot, Listed)
+    assert [(each.namespace, each.name) for each in snapshot.items] == [("t", "r"), ("", "s")]
     assert isinstance(answer, Answered)
     assert answer.items[0].namespace == "t"
 
 
-def test_who_competed_did_so_about_the_trials_object() -> None:
+def test_a_competing_write_is_about_the_trials_object() -> None:
     commit = committed(ROLES, "u", "r")
-    *_, told = Scope("t").history_entries(
+    *_, competed = Scope("t").history_entries(
         [*MADE, commit, Competed(at=2.0, request=RequestId(2), resource=ROLES, name="r", uid="u", fault=FaultIndex(0))]
     )
-    assert isinstance(told, Competed)
-    assert told.namespace == "t"
+    assert isinstance(competed, Competed)
+    assert competed.namespace == "t"
 
 
 def test_the_mark_is_left_out_wherever_it_is() -> None:
@@ -250,14 +250,14 @@ def test_the_mark_is_left_out_wherever_it_is() -> None:
     child = committed(ROLES, "v", "a-0123abcd-members", owner="u", rules=["of a-0123abcd"])
     opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=ROLES, selector="of=a-0123abcd")
     primary = committed(TENANTS, "u", "a-0123abcd")
-    told = scope.history_entries([primary, child, opened])
-    assert [each.name for each in told if isinstance(each, Committed)] == ["a", "a-members"]
-    assert isinstance(told[1], Committed)
-    assert told[1].object["rules"] == ["of a"]
-    assert isinstance(told[2], Opened)
-    assert told[2].selector == "of=a"
+    shown = scope.history_entries([primary, child, opened])
+    assert [each.name for each in shown if isinstance(each, Committed)] == ["a", "a-members"]
+    assert isinstance(shown[1], Committed)
+    assert shown[1].object["rules"] == ["of a"]
+    assert isinstance(shown[2], Opened)
+    assert shown[2].selector == "of=a"
     live = {(ROLES, "", "a-0123abcd-members"): child.object}
-    assert scope.shown(live) == {(ROLES, "t", "a-members"): told[1].object}
+    assert scope.shown(live) == {(ROLES, "t", "a-members"): shown[1].object}
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ PRIMARY = committed(WIDGETS, "p", f"w{MARK}", "x")
 
 
 @pytest.mark.parametrize(
-    ("entries", "told"),
+    ("entries", "expected"),
     [
         ([committed(CONFIG_MAPS, "u", "c", "x", owner="p", says="")], ["t/w", "t/c"]),
         ([committed("claims", "u", f"data-w{MARK}-0", "x", says="")], ["t/w", "t/data-w-0"]),
@@ -295,11 +295,11 @@ PRIMARY = committed(WIDGETS, "p", f"w{MARK}", "x")
     ids=["owned", "marked by its name", "marked by a label", "of the operator", "a list that was there", "of another trial",
          "shown", "asked of it", "asked of what is the operator's"],
 )  # fmt: skip
-def test_in_a_shared_namespace_a_trials_own_is_marked_or_owned(entries: list[Entry], told: list[str]) -> None:
-    assert where(shared(), PRIMARY, *entries) == told
+def test_in_a_shared_namespace_a_trials_own_is_marked_or_owned(entries: list[Entry], expected: list[str]) -> None:
+    assert where(shared(), PRIMARY, *entries) == expected
 
 
-def test_what_the_controller_makes_there_and_lists_all_primaries_is_nobodys() -> None:
+def test_what_the_controller_makes_there_and_lists_all_primaries_is_of_no_trial() -> None:
     made = (asked(1, "create", CONFIG_MAPS, "x"), answered(1, "u", "x", "list"))
     commit = committed(CONFIG_MAPS, "u", "list", "x", says="", data={f"w{MARK}": "seen"})
     scope = shared()
@@ -313,18 +313,18 @@ def test_watches_and_lists_of_a_shared_namespace_are_reported_as_of_the_trials()
     opened = Opened(at=0.0, stream=StreamId(1), client="c", resource=WIDGETS, namespace="x")
     items = (Item("x", f"w{MARK}", "p", Revision(5)), Item("x", "other", "o", Revision(4)))
     listed = Listed(at=1.0, request=RequestId(1), client="c", resource=WIDGETS, namespace="x", revision=Revision(5), items=items)
-    _, told_opened, told_asked, told_listed = shared().history_entries([PRIMARY, opened, asked(1, "list", WIDGETS, "x"), listed])
-    assert isinstance(told_opened, Opened)
-    assert isinstance(told_asked, Asked)
-    assert isinstance(told_listed, Listed)
-    assert told_opened.namespace == told_asked.namespace == told_listed.namespace == "t"
-    assert [(item.namespace, item.name) for item in told_listed.items] == [("t", "w")]
+    _, watch, list_request, list_answer = shared().history_entries([PRIMARY, opened, asked(1, "list", WIDGETS, "x"), listed])
+    assert isinstance(watch, Opened)
+    assert isinstance(list_request, Asked)
+    assert isinstance(list_answer, Listed)
+    assert watch.namespace == list_request.namespace == list_answer.namespace == "t"
+    assert [(item.namespace, item.name) for item in list_answer.items] == [("t", "w")]
 
 
 def test_what_was_claimed_is_the_trials_once_it_is_there() -> None:
     scope = shared()
-    scope.claim(CONFIG_MAPS, "x", "somebody-else")
-    assert where(scope, committed(CONFIG_MAPS, "u", "somebody-else", "x", says="")) == ["t/somebody-else"]
+    scope.claim(CONFIG_MAPS, "x", "of-another")
+    assert where(scope, committed(CONFIG_MAPS, "u", "of-another", "x", says="")) == ["t/of-another"]
 
 
 def called(number: int, namespace: str = "", name: str = "", *, resource: str = TENANTS, text: str = "SELECT") -> list[Entry]:
@@ -336,16 +336,16 @@ def called(number: int, namespace: str = "", name: str = "", *, resource: str = 
 
 
 def test_a_call_about_another_trials_object_is_left_out_with_its_answer() -> None:
-    told = Scope("t").history_entries([*called(1, "t", "a"), *called(2, "other", "a"), *called(3)])
-    assert [each.call for each in told if isinstance(each, Called | Replied)] == [1, 1, 3, 3]
+    shown = Scope("t").history_entries([*called(1, "t", "a"), *called(2, "other", "a"), *called(3)])
+    assert [each.call for each in shown if isinstance(each, Called | Replied)] == [1, 1, 3, 3]
 
 
 def test_a_call_about_what_is_the_trials_elsewhere_is_reported_as_if_it_were_here() -> None:
     scope = Scope("t", [(TENANTS, "", "a-x"), (CONFIG_MAPS, "kube-system", "settings")], "-x")
-    told = scope.history_entries(
+    entries = scope.history_entries(
         [*called(1, name="a-x", text="DROP ROLE a-x"), *called(2, "kube-system", "settings", resource=CONFIG_MAPS)]
     )
-    found = [(each.namespace, each.name, each.text) for each in told if isinstance(each, Called)]
+    found = [(each.namespace, each.name, each.text) for each in entries if isinstance(each, Called)]
     assert found == [("t", "a", "DROP ROLE a"), ("t", "kube-system/settings", "SELECT")]
 
 
@@ -363,7 +363,7 @@ def held(namespace: str, name: str) -> Held:
 def test_what_drifts_and_what_a_system_holds_is_reported_as_calls_are() -> None:
     scope = Scope("t", [(TENANTS, "", "a-x")], "-x")
     state = ExternalState(at=2.0, system="db", objects=(held("", "a-x"), held("other", "a"), held("", "")))
-    told = scope.history_entries([drifted("", "a-x"), drifted("other", "a"), state])
-    assert [(each.namespace, each.name) for each in told if isinstance(each, Drifted)] == [("t", "a")]
-    (shown,) = [each.objects for each in told if isinstance(each, ExternalState)]
+    entries = scope.history_entries([drifted("", "a-x"), drifted("other", "a"), state])
+    assert [(each.namespace, each.name) for each in entries if isinstance(each, Drifted)] == [("t", "a")]
+    (shown,) = [each.objects for each in entries if isinstance(each, ExternalState)]
     assert [(each.namespace, each.name) for each in shown] == [("t", "a"), ("", "")]

@@ -41,7 +41,7 @@ TRUTH = (A, A2, B, GONE, C)
 
 
 class Tale:
-    """What truth saw, and what one stream (number 1, pods, of all namespaces) was given. Everything happens in the order told."""
+    """What truth saw, and what one stream (number 1, pods, of all namespaces) was given. Everything happens in the order given."""
 
     def __init__(self, *truth: Commit, namespace: str = NAMESPACE) -> None:
         self.entries: list[Entry] = []
@@ -111,10 +111,10 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("told", RIGHT.values(), ids=RIGHT)
-def test_what_is_right_is_not_accused(told: Tale) -> None:
-    assert told.broken() == []
-    assert told.broken(complete=False) == []
+@pytest.mark.parametrize("seen", RIGHT.values(), ids=RIGHT)
+def test_what_is_right_is_not_accused(seen: Tale) -> None:
+    assert seen.broken() == []
+    assert seen.broken(complete=False) == []
 
 
 UNKNOWN = {
@@ -137,15 +137,15 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("told", UNKNOWN.values(), ids=UNKNOWN)
-def test_what_cannot_be_known_is_not_accused(told: Tale) -> None:
-    assert told.broken() == []
+@pytest.mark.parametrize("seen", UNKNOWN.values(), ids=UNKNOWN)
+def test_what_cannot_be_known_is_not_accused(seen: Tale) -> None:
+    assert seen.broken() == []
 
 
 def test_truth_may_be_behind_at_the_end() -> None:
     """An incomplete trial: truth has not seen what the stream and the list show already."""
-    told = Tale(A).watch_list().shows(("ADDED", "b", 13)).bookmark(14, end=True).shows(C).lists(14, ("b", 13))
-    assert told.broken(complete=False) == []
+    seen = Tale(A).watch_list().shows(("ADDED", "b", 13)).bookmark(14, end=True).shows(C).lists(14, ("b", 13))
+    assert seen.broken(complete=False) == []
 
 
 def test_of_cluster_scoped_resources_truth_may_be_behind_even_in_a_complete_trial() -> None:
@@ -169,7 +169,7 @@ def test_initial_events_from_before_the_trial_are_judged_once_they_have_ended() 
 
 
 @pytest.mark.parametrize(
-    ("told", "what"),
+    ("seen", "what"),
     [
         (tale().opens().shows(A, B), LEFT_OUT),
         (tale().opens().shows(A).bookmark(13), LEFT_OUT),
@@ -195,8 +195,8 @@ def test_initial_events_from_before_the_trial_are_judged_once_they_have_ended() 
         ),
     ],
 )
-def test_what_a_stream_did_wrong_is_named(told: Tale, what: str) -> None:
-    found = breaches(told.history())
+def test_what_a_stream_did_wrong_is_named(seen: Tale, what: str) -> None:
+    found = breaches(seen.history())
     assert [str(breach) for breach in found] == [what]
 
 
@@ -225,7 +225,7 @@ def test_a_snapshot_that_mixes_times_is_none(shown: list[tuple[str, int]], at: i
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "seen"),
     [
         (DropFrame(resource="pods"), tale().opens().shows(A).drops(A2, fault=0).shows(B)),
         (DropFrame(resource="pods"), tale().opens().drops(A, fault=0).shows(A2)),
@@ -235,12 +235,12 @@ def test_a_snapshot_that_mixes_times_is_none(shown: list[tuple[str, int]], at: i
         (NoEndBookmark(resource="pods"), tale().watch_list().shows(("ADDED", "a", 12), ("ADDED", "b", 13), GONE, C)),
     ],
 )
-def test_a_hostile_fault_explains_the_property_that_it_names_and_no_other(fault: AnyFault, told: Tale) -> None:
-    assert told.broken(fault) == [type(fault).breaks]
-    assert unexplained(told.history(fault)) == ()
+def test_a_hostile_fault_explains_the_property_that_it_names_and_no_other(fault: AnyFault, seen: Tale) -> None:
+    assert seen.broken(fault) == [type(fault).breaks]
+    assert unexplained(seen.history(fault)) == ()
     for other in (HoldStream(resource="pods"), DropFrame(resource="pods"), RepeatFrame(resource="pods")):
         if type(other) is not type(fault):
-            assert unexplained(told.history(other)) == breaches(told.history(other))
+            assert unexplained(seen.history(other)) == breaches(seen.history(other))
 
 
 # --- any stream ------------------------------------------------------------------------------------------------------------------
@@ -276,12 +276,12 @@ def watched(draw: st.DrawFn) -> tuple[Tale, list[Commit]]:
     truth = draw(commits())
     start = draw(st.integers(10, truth[-1][2]))
     how: Callable[[], Tale] = draw(st.sampled_from([lambda: resumed(truth, start), lambda: initial(truth, start)]))
-    told, shown = how(), [commit for commit in truth if commit[2] > start]
+    seen, shown = how(), [commit for commit in truth if commit[2] > start]
     for commit in shown:
-        told.shows(commit)
+        seen.shows(commit)
         if draw(st.booleans()):
-            told.bookmark(commit[2])
-    return told, shown
+            seen.bookmark(commit[2])
+    return seen, shown
 
 
 def resumed(truth: list[Commit], start: int) -> Tale:
@@ -289,22 +289,22 @@ def resumed(truth: list[Commit], start: int) -> Tale:
 
 
 def initial(truth: list[Commit], start: int) -> Tale:
-    told = Tale(*truth).watch_list()
-    return told.shows(*(("ADDED", name, revision) for name, revision in state(truth, start))).bookmark(start, end=True)
+    seen = Tale(*truth).watch_list()
+    return seen.shows(*(("ADDED", name, revision) for name, revision in state(truth, start))).bookmark(start, end=True)
 
 
 @given(watched())
 def test_no_stream_that_is_right_is_accused(made: tuple[Tale, list[Commit]]) -> None:
-    told, _ = made
-    assert breaches(told.history()) == ()
-    for length in range(len(told.entries)):
-        told_so_far = History(told.history().header, tuple(told.entries[:length]))
-        assert breaches(told_so_far) == ()
+    seen, _ = made
+    assert breaches(seen.history()) == ()
+    for length in range(len(seen.entries)):
+        beginning = History(seen.history().header, tuple(seen.entries[:length]))
+        assert breaches(beginning) == ()
 
 
 @given(watched(), st.data())
 def test_a_stream_that_lacks_an_event_is_always_accused(made: tuple[Tale, list[Commit]], data: st.DataObject) -> None:
-    told, shown = made
+    seen, shown = made
     lost = data.draw(st.sampled_from([*shown[:-1], None]))
-    told.entries = [e for e in told.entries if lost is None or not (isinstance(e, Delivered) and e.revision == lost[2])]
-    assert (breaches(told.history()) != ()) is (lost is not None)
+    seen.entries = [e for e in seen.entries if lost is None or not (isinstance(e, Delivered) and e.revision == lost[2])]
+    assert (breaches(seen.history()) != ()) is (lost is not None)

@@ -84,11 +84,11 @@ def test_only_kube_controller_managers_go_into_its_flag() -> None:
         ),
     ],
 )
-def test_what_is_created_has_whom_a_real_cluster_has_for_it(created: set[str], expected: set[str]) -> None:
+def test_what_is_created_has_the_companions_of_a_real_cluster(created: set[str], expected: set[str]) -> None:
     assert set(acting_on(created)) == {*ALWAYS, *expected}
 
 
-def test_nobody_does_beside_a_controller_what_it_does_itself() -> None:
+def test_no_companion_does_what_the_controller_does_itself() -> None:
     """The Deployment controller and the ReplicaSet controller are under test: the pods alone need another user."""
     created = {"replicasets.apps", "pods"}
     owned = {("replicasets.apps", "deployments.apps"), ("pods", "replicasets.apps")}
@@ -101,5 +101,5 @@ def test_only_companions_that_there_are_act() -> None:
     assert {made for act in ACTS.values() for made in act.makes} - {"endpointslices.discovery.k8s.io"} <= ACTS.keys()
 
 
-def test_whoever_asked_first_makes_no_difference() -> None:
+def test_the_order_of_questions_makes_no_difference() -> None:
     assert union(("namespace", "job"), {"kwok", "job"}) == union({"kwok"}, ("job", "namespace")) == ("job", "kwok", "namespace")

@@ -67,7 +67,7 @@ def test_nothing_asks_for_its_own_kind_and_a_definition_is_no_request() -> None:
 
 
 @pytest.mark.parametrize("group", ["", "apps", "networking.k8s.io"])
-def test_what_kubernetes_has_nobody_asks_for(group: str) -> None:
-    asked = asks_for(obj("Blueprint", spec={"names": {"kind": "Shop"}}))
-    assert not is_asked_for(GroupKind("Shop", group), asked)
-    assert is_asked_for(GroupKind("Shop", "kueue.x-k8s.io"), asked)
+def test_what_kubernetes_has_is_not_asked_for(group: str) -> None:
+    wanted = asks_for(obj("Blueprint", spec={"names": {"kind": "Shop"}}))
+    assert not is_asked_for(GroupKind("Shop", group), wanted)
+    assert is_asked_for(GroupKind("Shop", "kueue.x-k8s.io"), wanted)

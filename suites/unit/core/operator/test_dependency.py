@@ -59,17 +59,17 @@ def test_a_circle_is_reported_and_can_be_broken_by_the_order_of_files() -> None:
         in_order([one, two])
 
 
-def test_a_circle_that_is_not_told_gives_way() -> None:
+def test_a_circle_of_what_only_seems_to_be_needed_gives_way() -> None:
     """Chance first: what a field suggests is surer than a word that happens to be a name."""
     flavor, queue = gadget("spot", tier="q"), obj("LocalQueue", "q", version="example.com/v1", spec={"flavors": ["spot"]})
-    told, perhaps = widget("one", gadgetRef={"name": "two"}), gadget("two", size="one")
+    stated, perhaps = widget("one", gadgetRef={"name": "two"}), gadget("two", size="one")
     resource_flavor = {**flavor, "kind": "ResourceFlavor"}
     assert (
         names(in_order([queue, resource_flavor]))
         == names(in_order([resource_flavor, queue]))
         == ["ResourceFlavor/spot", "LocalQueue/q"]
     )
-    assert names(in_order([told, perhaps])) == ["Gadget/two", "Widget/one"]
+    assert names(in_order([stated, perhaps])) == ["Gadget/two", "Widget/one"]
     one, other = widget("one", tier="two"), widget("two", tier="one")
     assert names(in_order([one, other])) == ["Widget/one", "Widget/two"], "neither is surer"
 
@@ -85,9 +85,9 @@ def test_what_is_of_a_kind_that_another_document_brings_comes_behind_it() -> Non
 def test_other_primaries_that_it_mentions_come_before_it() -> None:
     primary, other = widget("w", gadgetRef={"name": "g"}), gadget("g", widgetRef={"name": "root"})
     root, stranger = widget("root"), gadget("stranger")
-    others = [stranger, primary, other, root]
-    assert names(needed(primary, (SECRET,), others)) == ["Secret/db", "Widget/root", "Gadget/g"]
-    assert names(needed(root, (SECRET,), others)) == ["Secret/db"]
+    primaries = [stranger, primary, other, root]
+    assert names(needed(primary, (SECRET,), primaries)) == ["Secret/db", "Widget/root", "Gadget/g"]
+    assert names(needed(root, (SECRET,), primaries)) == ["Secret/db"]
 
 
 def test_nothing_takes_the_place_of_the_primary() -> None:
@@ -109,10 +109,10 @@ def trio(name: str = "b", **spec: Any) -> tuple[Manifest, Manifest, Manifest]:  
 
 def test_what_its_fields_suggest_comes_before_it_too() -> None:
     batch, queue, flavor = trio()
-    others = [gadget("stranger"), batch, queue, flavor]
-    assert names(needed(batch, (), others)) == ["ResourceFlavor/spot", "LocalQueue/q"]
-    assert names(needed(queue, (), others)) == ["ResourceFlavor/spot"]
-    assert needed(flavor, (), others) == ()
+    primaries = [gadget("stranger"), batch, queue, flavor]
+    assert names(needed(batch, (), primaries)) == ["ResourceFlavor/spot", "LocalQueue/q"]
+    assert names(needed(queue, (), primaries)) == ["ResourceFlavor/spot"]
+    assert needed(flavor, (), primaries) == ()
 
 
 def test_so_does_what_its_labels_name() -> None:
@@ -133,7 +133,7 @@ def test_a_word_may_be_a_name_but_its_own_is_chance() -> None:
     assert names(needed(batch, (), [queue, flavor])) == ["ResourceFlavor/spot", "LocalQueue/q"], "a field suggests it"
 
 
-def test_who_is_needed_more_surely_does_not_need_the_other() -> None:
+def test_an_object_that_is_needed_more_surely_does_not_need_the_other() -> None:
     shop, level = widget("w", tier="gold"), gadget("gold", widgetRef={"name": "w"})
     assert needed(shop, (), [level]) == ()
     assert names(needed(level, (), [shop])) == ["Widget/w"]

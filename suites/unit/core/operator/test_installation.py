@@ -51,7 +51,7 @@ def test_the_controllers_container(manifests: list[Manifest], which: str, image:
 
 
 @pytest.mark.parametrize(
-    ("manifests", "which", "told"),
+    ("manifests", "which", "message"),
     [
         ([made("ConfigMap", "c")], "", "found no Deployment or StatefulSet or DaemonSet"),
         ([deployment(name="a"), deployment(name="b")], "", "which of them is the controller, Deployment/a, Deployment/b?"),
@@ -63,10 +63,10 @@ def test_the_controllers_container(manifests: list[Manifest], which: str, image:
         ([made("Deployment", "d", spec={})], "", "Deployment/d, or what belongs to it, is not as an API server would take it"),
     ],
 )
-def test_it_is_asked_for_by_name(manifests: list[Manifest], which: str, told: str) -> None:
+def test_it_is_asked_for_by_name(manifests: list[Manifest], which: str, message: str) -> None:
     with pytest.raises(InstallationError) as err:
         installed(*manifests, which=which)
-    assert told in str(err.value)
+    assert message in str(err.value)
 
 
 # --- how it is started -----------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_variables_of_secrets_are_not_written_down_and_the_users_win() -> None:
     assert subject.env == {"TOKEN": "hunter2", "MINE": "mine", "ELSEWHERE": "x"}
 
 
-# --- who it is, and what is applied ----------------------------------------------------------------------------------------------
+# --- its identity, and what is applied -------------------------------------------------------------------------------------------
 
 
 def test_without_roles_nothing_is_known_of_its_rights() -> None:
@@ -179,7 +179,7 @@ def test_a_role_that_aggregates_has_the_rules_of_those_it_selects() -> None:
         rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": list(verbs)}]
         return {"apiVersion": "v1", "kind": "ClusterRole", "metadata": {"name": name, **metadata}, "rules": rules}
 
-    whole = {**role("whole"), "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"part": "yes"}}, {}]}, "rules": []}
-    found = installed(deployment(), whole, role("a", "get", labels={"part": "yes"}), role("b", "list"))
+    aggregate = {**role("whole"), "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"part": "yes"}}, {}]}, "rules": []}
+    found = installed(deployment(), aggregate, role("a", "get", labels={"part": "yes"}), role("b", "list"))
     rules = next(each["rules"] for each in found.manifests if each["metadata"]["name"] == "whole")
     assert [rule["verbs"] for rule in rules] == [["get"]]

@@ -28,5 +28,5 @@ def test_whose_child_it_is(references: list[dict[str, Any]] | None, owner: dict[
     assert owner_of({"metadata": {"ownerReferences": references}}) == owner
 
 
-def test_without_the_field_it_is_nobodys() -> None:
+def test_without_the_field_it_has_no_owner() -> None:
     assert owner_of({"metadata": {}}) is None

@@ -190,7 +190,7 @@ def test_a_config_map_may_be_another_that_is_as_good() -> None:
 
     assert both(mode="fast", connections="9") == [{"connections": "10"}, {"connections": "9"}]
     assert both(file="a: 1\n") == [{"file": "a: 1\n\n"}, {"file": "a: 1\n"}]
-    assert both(mode="fast") == [{}, {}], "nobody knows what else there is"
+    assert both(mode="fast") == [{}, {}], "it is unknown what else there is"
     assert edited({**obj("Secret", "s"), "data": {"n": "9"}}) == ({}, {})
 
 
@@ -261,14 +261,14 @@ def test_host_names_of_which_there_is_one_are_made_the_trials_own() -> None:
 
 
 def test_a_secret_gets_its_payload_back_from_the_one_that_is_given_again() -> None:
-    whole = obj("Secret", "db", data={"password": base64.b64encode(b"hunter2xyz").decode()})
+    secret = obj("Secret", "db", data={"password": base64.b64encode(b"hunter2xyz").decode()})
     plain = obj("Secret", "plain", stringData={"a": "b"})
-    written = masked_manifests([SPACE, whole, plain])
+    written = masked_manifests([SPACE, secret, plain])
     assert without_payload(written) == ["Secret/db", "Secret/plain"]
-    assert with_payloads(written, [widget(), whole]) == (SPACE, whole, written[2])
-    assert without_payload(with_payloads(written, [whole, plain])) == []
+    assert with_payloads(written, [widget(), secret]) == (SPACE, secret, written[2])
+    assert without_payload(with_payloads(written, [secret, plain])) == []
 
 
 def test_a_secret_that_has_its_payload_is_left_alone() -> None:
-    whole, other = obj("Secret", "db", stringData={"a": "b"}), obj("Secret", "db", stringData={"a": "c"})
-    assert with_payloads([whole, SECRET], [other]) == (whole, SECRET)
+    secret, other = obj("Secret", "db", stringData={"a": "b"}), obj("Secret", "db", stringData={"a": "c"})
+    assert with_payloads([secret, SECRET], [other]) == (secret, SECRET)

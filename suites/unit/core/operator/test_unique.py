@@ -59,6 +59,6 @@ def test_only_these_host_names_get_one() -> None:
 
 
 @pytest.mark.parametrize("said", ["HostTaken: sorry", "already exists", "it is that of a.example.com", "pool overlaps"])
-def test_who_complains_of_a_conflict_or_of_the_text_is_heard(said: str) -> None:
+def test_a_complaint_about_a_conflict_or_about_the_text_is_heard(said: str) -> None:
     assert is_about(said, ("a.example.com",))
     assert not is_about("Ready is False, Progressing", ("a.example.com",))

@@ -108,5 +108,5 @@ def test_the_api_server_is_led_to_it() -> None:
         assert led_to(other, ours, "https://127.0.0.1:5", b"PEM") == other
 
 
-def test_where_nobody_could_be_called_there_is_no_admission() -> None:
+def test_where_no_webhook_could_be_called_there_is_no_admission() -> None:
     assert without_admission([admission(config()), crd(None), admission(kind="MutatingWebhookConfiguration")]) == [crd(None)]

@@ -1,4 +1,4 @@
-"""What is left of a plan when its faults do no harm, and when nobody sees but its last state."""
+"""What is left of a plan when its faults do no harm, and when only its last state is seen."""
 
 from typing import Any
 
@@ -101,7 +101,7 @@ CASES: dict[str, tuple[tuple[AnyFault, ...], tuple[tuple[Step, ...], tuple[AnyFa
     "own writes hidden to the end, and a list": ((HideOwnWrite(resource="pods", release="relist"),), lull(4, relist(4))),
     "a hold that ends in a new watch": ((HoldStream(resource="pods", release="resume", window=WINDOW),), lull(3, reconnect(3))),
     "a lost watch": ((SeverStream(resource="pods", how="reset", window=WINDOW),), lull(2, reconnect(2))),
-    "nobody can connect": ((Refuse(window=WINDOW),), lull(3, reconnect(3, "*"))),
+    "no client can connect": ((Refuse(window=WINDOW),), lull(3, reconnect(3, "*"))),
     "everything hangs": ((Hang(resource="pods", window=WINDOW),), lull(3, reconnect(3))),
     "one lull for two": (
         (Restart(window=WINDOW), Expire(resource="pods", window=WINDOW), Restart(window=WINDOW)),
@@ -134,7 +134,7 @@ def test_a_woken_plan_makes_it_look_again_and_hides_nothing(case: str) -> None:
         (Restart(window=Window(1)), Expire(resource="pods", window=Window(1))),  # there is nothing to see yet
     ],
 )
-def test_what_wakes_nobody_leaves_nothing_but_the_reference(faults: tuple[AnyFault, ...]) -> None:
+def test_what_wakes_no_controller_leaves_nothing_but_the_reference(faults: tuple[AnyFault, ...]) -> None:
     assert woken(plan(*faults)) is None
 
 
@@ -230,7 +230,7 @@ def test_what_the_workload_needs_is_there_when_only_the_last_state_is_asked_for(
     assert [type(step) for step in found.steps] == [Delete, Apply]
 
 
-def test_who_sleeps_meanwhile_finds_what_the_workload_needs_as_it_is_in_the_end() -> None:
+def test_a_controller_that_sleeps_meanwhile_finds_what_the_workload_needs_as_it_is_in_the_end() -> None:
     settings = Target("v1", "ConfigMap", "s")
     away, back = Delete(target=settings), Restore(target=settings)
     more, less = (Patch(target=settings, patch={"data": {"n": n}}) for n in "43")
@@ -262,7 +262,7 @@ def test_a_name_that_another_user_has_taken_stays_taken() -> None:
     assert final_only(plan(hold, steps=(APPEAR, taken, GROW))) is None
 
 
-def test_without_faults_nobody_sleeps() -> None:
+def test_without_faults_no_controller_sleeps() -> None:
     assert slept(plan(), PRIMARIES) == []
 
 
@@ -287,11 +287,11 @@ def test_a_competitors_edit_of_a_primary_may_be_seen_with_the_step_or_behind_it(
     fault: AnyFault, seen: list[tuple[Step, ...]]
 ) -> None:
     found = [each.steps for each in slept(plan(fault), PRIMARIES)]
-    others = [each.steps for each in slept(plan(fault), [])]
-    assert found == [*others, *seen]
+    slept_steps = [each.steps for each in slept(plan(fault), [])]
+    assert found == [*slept_steps, *seen]
 
 
-def test_a_competitor_edits_what_is_there_before_a_resync_and_nobody_knows_which_of_two() -> None:
+def test_a_competitor_edits_what_is_there_before_a_resync_and_it_is_unknown_which_of_two() -> None:
     edited = Compete(resource="widgets", edit={"spec": {"replicas": 5}}, window=Window(2))
     other = Apply(object=SAMPLE | {"metadata": {"name": "v"}})
     grown = Apply(object=SAMPLE | {"spec": {"replicas": 5, "content": "a"}})
@@ -308,7 +308,7 @@ def _twin(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_what_is_done_together_is_missed_together() -> None:
-    """Nobody does one after the other what the workload does at once: that would take as many steps as there are primaries."""
+    """What the workload does at once is not done one after the other: that would take as many steps as there are primaries."""
     grow = Patch(target=Target("v1", "Widget", "x"), patch={"spec": {"replicas": 3}})
     steps = (Together(steps=(APPEAR, Apply(object=_twin(SAMPLE)))), Together(steps=(GROW, grow)), TOUCH)
     of = plan(HoldStream(resource="widgets", window=Window(1, 2)), steps=steps)

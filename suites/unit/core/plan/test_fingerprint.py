@@ -20,7 +20,7 @@ def test_the_fingerprint_is_the_same_for_ever() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "same"),
+    ("fields", "same"),
     [
         ({"controller": Subject(command=("./bin/manager",))}, True),
         ({"manifests": (WIDGET,)}, True),
@@ -33,8 +33,8 @@ def test_the_fingerprint_is_the_same_for_ever() -> None:
         ({"steps": (*PLAN.steps, *PLAN.steps)}, False),
     ],
 )
-def test_the_fingerprint_is_of_workload_and_faults(changes: dict[str, Any], same: bool) -> None:  # noqa: FBT001  # a column
-    assert (fingerprint(msgspec.structs.replace(PLAN, **changes)) == fingerprint(PLAN)) is same
+def test_the_fingerprint_is_of_workload_and_faults(fields: dict[str, Any], same: bool) -> None:  # noqa: FBT001  # a column
+    assert (fingerprint(msgspec.structs.replace(PLAN, **fields)) == fingerprint(PLAN)) is same
 
 
 def test_the_identity_of_a_controller_is_the_same_for_ever() -> None:
@@ -42,7 +42,7 @@ def test_the_identity_of_a_controller_is_the_same_for_ever() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "same"),
+    ("fields", "same"),
     [
         ({"env": {"TOKEN": "b"}}, True),
         ({"env": {"TOKEN": "a", "MODE": "x"}}, False),
@@ -51,5 +51,5 @@ def test_the_identity_of_a_controller_is_the_same_for_ever() -> None:
         ({"image": "example.com/manager"}, False),
     ],
 )
-def test_two_controllers_are_told_apart_by_what_may_be_written(changes: dict[str, Any], same: bool) -> None:  # noqa: FBT001
-    assert (identity(msgspec.structs.replace(MANAGER, **changes)) == identity(MANAGER)) is same
+def test_two_controllers_are_told_apart_by_what_may_be_written(fields: dict[str, Any], same: bool) -> None:  # noqa: FBT001
+    assert (identity(msgspec.structs.replace(MANAGER, **fields)) == identity(MANAGER)) is same

@@ -63,8 +63,8 @@ def printed(kind: str, **metadata: object) -> Manifest:
 
 def test_what_was_printed_is_asked_for_again() -> None:
     kubectl = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "mine": "x"}
-    asked = as_asked_for(printed("Widget", annotations=kubectl, labels={"app": "w"}))
-    assert asked == {
+    wanted = as_asked_for(printed("Widget", annotations=kubectl, labels={"app": "w"}))
+    assert wanted == {
         "apiVersion": "v1",
         "kind": "Widget",
         "metadata": {"name": "w", "annotations": {"mine": "x"}, "labels": {"app": "w"}},
@@ -72,7 +72,7 @@ def test_what_was_printed_is_asked_for_again() -> None:
     }
 
 
-def test_what_somebody_wrote_is_left_as_it_is() -> None:
+def test_what_a_user_wrote_is_left_as_it_is() -> None:
     written = {**SECRET, "metadata": {"name": "s", "finalizers": ["example.com/f"], "annotations": None}, "status": {"b": 2}}
     assert as_asked_for(written) == written
     stamped = {**written, "metadata": {**written["metadata"], "creationTimestamp": None}}

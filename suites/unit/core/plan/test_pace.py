@@ -85,7 +85,7 @@ def test_what_a_controller_writes_at_rest(entries: list[Entry], an_hour: int) ->
     assert writes_at_rest(History(HEADER, tuple(entries))) == pytest.approx(an_hour)
 
 
-def test_nobody_knows_what_moves_in_a_run_that_was_broken_off() -> None:
+def test_what_moves_is_unknown_in_a_run_that_was_broken_off() -> None:
     assert restless_fields(History(HEADER, (STEP,))) == ()
 
 

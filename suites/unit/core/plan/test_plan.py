@@ -340,7 +340,7 @@ POLLER = FurtherProgram(command=("./bin/poller",), env={"PASSWORD": "long enough
 
 
 @pytest.mark.parametrize(
-    ("also", "image", "told"),
+    ("also", "image", "expected"),
     [
         ((POLLER, FurtherProgram(name="poller", command=("./other",))), "", ["'poller' is there twice; each program needs a name"]),
         ((FurtherProgram(name="controller", command=("p",)),), "", ["'controller' is what the controller itself is called"]),
@@ -350,11 +350,11 @@ POLLER = FurtherProgram(command=("./bin/poller",), env={"PASSWORD": "long enough
         ((POLLER, FurtherProgram(name="other", command=("./bin/poller",))), "", []),
     ],
 )
-def test_what_is_wrong_with_further_programs(also: tuple[FurtherProgram, ...], image: str, told: list[str]) -> None:
+def test_what_is_wrong_with_further_programs(also: tuple[FurtherProgram, ...], image: str, expected: list[str]) -> None:
     subject = Subject(("./m",) if not image else (), image, also=also)
     found = program_problems(subject)
-    assert len(found) == len(told)
-    assert all(f"also: {words}" in each for words, each in zip(told, found, strict=True))
+    assert len(found) == len(expected)
+    assert all(f"also: {words}" in each for words, each in zip(expected, found, strict=True))
     plan = msgspec.structs.replace(SMALL, controller=subject)
     assert contradictions(plan) == [f"controller: {each}" for each in found]
 

@@ -1,4 +1,4 @@
-"""Steps: what makes no sense, what is taken away, and how they are told."""
+"""Steps: what makes no sense, what is taken away, and how they are worded."""
 
 import pytest
 

@@ -50,13 +50,13 @@ def test_a_damaged_file_is_reported(spoil: Any) -> None:  # noqa: ANN401  # a fu
 
 @pytest.mark.parametrize("manifests", [(), (CRD,), (CRD, {"kind": "Namespace"}), (CRD, CRD)])
 def test_a_plan_gets_its_manifests_back(manifests: tuple[Manifest, ...]) -> None:
-    whole = plan(*manifests)
-    kept, stored = detached(whole)
+    original = plan(*manifests)
+    kept, stored = detached(original)
     assert [manifest.keys() for manifest in kept.manifests] == [{"sha256"}] * len(manifests)
     assert {digest(data) for data in stored.values()} == set(stored)
     assert contradictions(kept) == []
-    assert attached(decode(encode(kept)), stored.__getitem__) == whole
-    assert attached(whole, stored.__getitem__) == whole
+    assert attached(decode(encode(kept)), stored.__getitem__) == original
+    assert attached(original, stored.__getitem__) == original
 
 
 def test_a_plan_is_detached_once() -> None:
@@ -66,22 +66,22 @@ def test_a_plan_is_detached_once() -> None:
 
 
 def test_what_is_stored_holds_no_secret_and_the_plan_can_still_be_run() -> None:
-    whole = plan(SECRET, steps=(Apply(object=SECRET),))
-    kept, stored = detached(whole)
-    assert kept.steps == whole.steps
+    original = plan(SECRET, steps=(Apply(object=SECRET),))
+    kept, stored = detached(original)
+    assert kept.steps == original.steps
     assert all(b"hunter2xyz" not in data for data in stored.values())
-    written = masked(whole)
+    written = masked(original)
     assert [json.loads(data) for data in stored.values()] == [*written.manifests]
     assert masked(kept).steps == written.steps, "the same placeholders as beside the manifests"
 
 
 def test_what_a_workload_needs_is_stored_like_manifests() -> None:
-    whole = plan(CRD, before=(NEEDED,))
-    kept, stored = detached(whole)
+    original = plan(CRD, before=(NEEDED,))
+    kept, stored = detached(original)
     assert [each.keys() for each in (*kept.manifests, *kept.before)] == [{"sha256"}] * 2
-    assert (is_detached(whole), is_detached(kept)) == (False, True)
+    assert (is_detached(original), is_detached(kept)) == (False, True)
     assert contradictions(kept) == []
-    assert attached(decode(encode(kept)), stored.__getitem__) == whole
+    assert attached(decode(encode(kept)), stored.__getitem__) == original
 
 
 def test_a_secret_that_is_needed_is_stored_without_its_payload() -> None:

@@ -58,7 +58,7 @@ def test_the_end_of_a_primary_is_hidden_where_something_comes_after_it() -> None
     assert list(joint.end_hidden(at(Delete(target=TARGET), of=widgets(watched=())))) == []
 
 
-def test_who_is_refused_has_still_to_learn_why() -> None:
+def test_a_controller_that_is_refused_has_still_to_learn_why() -> None:
     (child,) = joint.refused_update(at(CHANGE), of_children=True)
     touched = {"metadata": {"annotations": {TOUCHED: "2"}}}
     assert child == (
@@ -71,7 +71,7 @@ def test_who_is_refused_has_still_to_learn_why() -> None:
     assert {fault.resource for (fault,) in joint.competed(at(CHANGE))} == {MAPS, WIDGETS}
 
 
-def test_nobody_edits_a_primary_that_may_be_another_or_is_a_secret() -> None:
+def test_no_user_edits_a_primary_that_may_be_another_or_is_a_secret() -> None:
     two = [faults[0] for faults in joint.competed(at(Apply(object=another(sample(3))))) if faults[0].window.from_step == 2]
     assert two
     assert not any(fault.foreign_edit for fault in two)

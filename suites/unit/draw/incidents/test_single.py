@@ -55,7 +55,7 @@ def test_whatever_a_controller_does_nothing_is_about_what_it_does_not_watch(of: 
         assert {faults[0].resource for faults in every(kind, over)} <= {*of.watched, "*"}
 
 
-def test_who_watches_nothing_has_only_its_requests_and_its_process() -> None:
+def test_a_controller_that_watches_nothing_has_only_its_requests_and_its_process() -> None:
     found = {kind.__name__ for kind in KINDS if kind.often and every(kind, at(NOTHING))}
     assert found == {kind.__name__ for kind in KINDS if kind.often and kind.needs in ("nothing", "write")}
 

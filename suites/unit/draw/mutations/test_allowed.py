@@ -68,7 +68,7 @@ def test_the_users_values_come_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "reports"),
     [
         ("only: [spec.size]", []),
         ("forbid: [spec.free]", []),
@@ -85,9 +85,9 @@ def test_the_users_values_come_first() -> None:
         ("extend: [{path: spec.size, values: []}]", ["extend: 'spec.size' has no values; give some"]),
     ],
 )
-def test_what_changes_nothing_is_reported(said: str, told: list[str]) -> None:
+def test_what_changes_nothing_is_reported(said: str, reports: list[str]) -> None:
     idle = allowed_moves(SAMPLE, SCHEMA, read(said)).idle
-    assert [each[: len(begins)] for each, begins in zip(idle, told, strict=True)] == told
+    assert [each[: len(begins)] for each, begins in zip(idle, reports, strict=True)] == reports
 
 
 @pytest.mark.parametrize("path", ["spec.paused", "spec.free.any.thing", "spec.nodes.one", "metadata.labels.tier"])
@@ -97,7 +97,7 @@ def test_what_the_schema_allows_is_a_field_too(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "message"),
     [
         ("spec.szie", "'spec.szie' is no field of it or of its schema (did you mean 'spec.size'?)"),
         ("spec.ports[].nane", "did you mean 'spec.ports[].name'?"),
@@ -105,11 +105,11 @@ def test_what_the_schema_allows_is_a_field_too(path: str) -> None:
     ],
 )
 @pytest.mark.parametrize("where", ["only", "forbid", "extend"])
-def test_a_path_that_does_not_exist_is_reported(path: str, told: str, where: str) -> None:
+def test_a_path_that_does_not_exist_is_reported(path: str, message: str, where: str) -> None:
     said: JSON = {where: [path] if where != "extend" else [{"path": path, "values": [1]}]}
     with pytest.raises(MutationError) as err:
         allowed_moves(SAMPLE, SCHEMA, read(str(said)))
-    assert told in str(err.value)
+    assert message in str(err.value)
     assert str(err.value).startswith(f"Widget/w: {where}: '")
 
 
@@ -125,7 +125,7 @@ def test_a_file_says_what_may_be_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "expected only, forbid or extend, found nothing"),
         ("- a", "found list"),
@@ -135,7 +135,7 @@ def test_a_file_says_what_may_be_changed() -> None:
         ("extend: [{path: spec.size}]", "values is missing"),
     ],
 )
-def test_a_file_that_says_something_else_is_refused(text: str, told: str) -> None:
+def test_a_file_that_says_something_else_is_refused(text: str, message: str) -> None:
     with pytest.raises(MutationError) as err:
         read(text)
-    assert told in str(err.value)
+    assert message in str(err.value)

@@ -34,7 +34,7 @@ def schema(**fields: JSON) -> Schema:
     return Schema({"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}}, {})
 
 
-def told(spec: JSON, **fields: JSON) -> list[str]:
+def names(spec: JSON, **fields: JSON) -> list[str]:
     """The moves of the spec, without those of labels, as people read them."""
     found = find_moves(manifest(spec), schema(**fields) if fields else ANYTHING)
     return [str(move) for move in found if not move.path.startswith("metadata.")]
@@ -79,7 +79,7 @@ def test_every_move_can_be_done_and_taken_back(spec: JSON) -> None:
     ],
 )  # fmt: skip
 def test_what_can_be_done_to_a_value(value: object, said: JSON, expected: list[str]) -> None:
-    assert told({"field": value}, field=said) == [f"spec.field {each}" for each in expected]
+    assert names({"field": value}, field=said) == [f"spec.field {each}" for each in expected]
 
 
 def test_a_required_field_is_not_removed() -> None:
@@ -110,12 +110,12 @@ def test_a_list_stays_as_long_as_it_has_to_be(limits: JSON, kinds: set[str]) -> 
 
 def test_maps_gain_and_lose_keys_and_blocks_do_not() -> None:
     labels = {"type": "object", "additionalProperties": TEXT}
-    assert told({"labels": {"app": "x"}}, labels=labels)[1:4] == [
+    assert names({"labels": {"app": "x"}}, labels=labels)[1:4] == [
         "spec.labels.moved map-add (moved)",
         "spec.labels.app map-remove (x)",
         "spec.labels.app string (x → x-changed)",
     ]
-    assert not [each for each in told({"block": {"app": "x"}}) if "map-" in each]
+    assert not [each for each in names({"block": {"app": "x"}}) if "map-" in each]
 
 
 def test_what_the_schema_names_a_value_for_comes_after_what_the_sample_says() -> None:
@@ -128,7 +128,7 @@ def test_what_the_schema_names_a_value_for_comes_after_what_the_sample_says() ->
         "unknown": {"type": "string"},
         "image": {"type": "string"},
     }
-    assert told({"size": 0, "image": "x"}, **fields) == [
+    assert names({"size": 0, "image": "x"}, **fields) == [
         "spec.size up (0 → 1)",
         "spec.limit up (6)",
         "spec.limit down (4)",
@@ -144,14 +144,14 @@ def test_what_the_schema_names_a_value_for_comes_after_what_the_sample_says() ->
 
 
 def test_removals_of_which_no_schema_speaks_come_last() -> None:
-    found = told({"containers": [{"image": "x"}]})
+    found = names({"containers": [{"image": "x"}]})
     assert [each.split(" ")[1] for each in found] == ["append-entry", "string", "remove-block", "remove-entry", "remove-value"]
 
 
 @pytest.mark.parametrize("said", [{}, {"pods": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}])
 def test_where_nothing_is_known_values_still_tell(said: JSON) -> None:
     """Without a schema, and where it lets everything pass."""
-    assert "spec.pods.a[0].size up (2 → 3)" in told({"pods": {"a": [{"size": 2}]}}, **said)
+    assert "spec.pods.a[0].size up (2 → 3)" in names({"pods": {"a": [{"size": 2}]}}, **said)
 
 
 def test_what_is_nested_without_end_is_left_alone_below_some_depth() -> None:
@@ -169,12 +169,12 @@ def test_what_is_nested_without_end_is_left_alone_below_some_depth() -> None:
 def test_what_rules_say_is_left_to_the_api_server(rule: str) -> None:
     fields = {"size": {"type": "integer"}}
     block = {"type": "object", "properties": fields, "minProperties": 1, "x-kubernetes-validations": [{"rule": rule}]}
-    assert "spec.block.size up (1 → 2)" in told({"block": {"size": 1}}, block=block)
+    assert "spec.block.size up (1 → 2)" in names({"block": {"size": 1}}, block=block)
 
 
 def test_an_object_within_keeps_its_kind() -> None:
     block = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
-    paths = [each.split()[:2] for each in told({"block": {"apiVersion": "v1", "kind": "Secret", "size": 1}}, block=block)]
+    paths = [each.split()[:2] for each in names({"block": {"apiVersion": "v1", "kind": "Secret", "size": 1}}, block=block)]
     assert ["spec.block.size", "remove-value"] in paths
     assert not [path for path, kind in paths if kind == "remove-value" and path.endswith(("kind", "apiVersion"))]
 
@@ -210,7 +210,7 @@ BACKUP: JSON = {
 
 
 def test_an_object_that_is_not_there_is_entered_twice_where_the_schema_says_what_may_be_in_it() -> None:
-    assert told({}, backup=BACKUP, on={"type": "boolean"}) == [
+    assert names({}, backup=BACKUP, on={"type": "boolean"}) == [
         "spec.on toggle (true)",
         "spec.backup.keep up (8)",
         "spec.backup.keep down (6)",
@@ -247,7 +247,7 @@ def test_what_the_api_server_adds_is_changed_as_if_the_sample_said_it() -> None:
     cpu = found["spec.limits.cpu quantity (3m)"]
     assert (cpu.do, cpu.undo) == ({"spec": {"limits": {"cpu": "3m", "sizes": ["x"]}}}, {"spec": {"limits": None}})
     assert found["spec.limits.sizes[0] string (x-changed)"].do["spec"]["limits"]["sizes"] == ["x-changed"]
-    assert not [told for told in found if "remove-value" in told or "remove-block" in told]
+    assert not [name for name in found if "remove-value" in name or "remove-block" in name]
 
 
 def test_later_entries_of_a_list_come_after_the_first() -> None:
@@ -263,10 +263,10 @@ def test_later_entries_of_a_list_come_after_the_first() -> None:
 def test_a_wide_schema_gives_no_more_moves_than_are_bounded_for_each_object() -> None:
     fields = {f"f{number}": {"type": "integer", "default": 5} for number in range(200)}
     wide = {"type": "object", "properties": fields}
-    found = told({}, **{f"o{number}": wide for number in range(10)})
+    found = names({}, **{f"o{number}": wide for number in range(10)})
     assert len(found) == 80
     entries = [{f"f{number}": number for number in range(2, 40)} for _ in range(100)]
-    later = [each for each in told({"list": entries}) if each.startswith("spec.list[") and not each.startswith("spec.list[0]")]
+    later = [each for each in names({"list": entries}) if each.startswith("spec.list[") and not each.startswith("spec.list[0]")]
     assert len(later) == 18
 
 

@@ -164,7 +164,7 @@ def test_besides_what_is_passed_on_what_was_tried_is_changed() -> None:
     assert beside_live(of, (), 3) == []
 
 
-def test_where_nothing_that_is_passed_on_can_be_taken_back_what_nobody_tried_is_changed() -> None:
+def test_where_nothing_that_is_passed_on_can_be_taken_back_what_was_not_tried_is_changed() -> None:
     live, *rest = SEEN.changes
     known = next(move for move in rest if move.kind == "reorder")
     grows = structs.replace(live, live="at once", returns=False)
@@ -175,7 +175,7 @@ def test_where_nothing_that_is_passed_on_can_be_taken_back_what_nobody_tried_is_
     assert not [move for move in found if move.is_label or move.path == "spec.replicas" or move == grows]
 
 
-def test_what_nobody_asked_about_is_not_taken_back_but_for_labels() -> None:
+def test_what_was_not_asked_about_is_not_taken_back_but_for_labels() -> None:
     found = returning_only(SEEN.changes, NAMES[:3])
     back = [move for move in found if move.returns]
     assert {move.name for move in back} == {*NAMES[:3], *(move.name for move in SEEN.changes if move.is_label)}

@@ -1,4 +1,4 @@
-"""Whose a Lease is: the controller's if nobody else has written it since."""
+"""Whose a Lease is: the controller's if no other user has written it since."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_what_another_user_wrote_since_is_theirs() -> None:
 
 
 @pytest.mark.parametrize("holder", ["", None])
-def test_what_nobody_holds_needs_no_release(holder: str | None) -> None:
+def test_what_has_no_holder_needs_no_release(holder: str | None) -> None:
     assert seen(asked(), answered()).held([lease(holder=holder)]) == []
 
 

@@ -101,7 +101,7 @@ def test_no_path_is_no_manifest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("a: [", "is not YAML: "),
         ("a: {{ .Values.name }}\n", "is not YAML: "),
@@ -122,16 +122,16 @@ def test_no_path_is_no_manifest() -> None:
         (b"\xff\xfe\x00", "is not YAML"),
     ],
 )
-def test_what_is_no_manifest_is_refused_by_option_and_file(content: str | bytes, told: str) -> None:
+def test_what_is_no_manifest_is_refused_by_option_and_file(content: str | bytes, message: str) -> None:
     Path("mine.yaml").write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(UsageError) as caught:
         names("mine.yaml")
     assert str(caught.value).startswith("--samples: mine.yaml ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "message"),
     [
         ("nosuch.yaml", "nosuch.yaml does not exist; give a manifest file or a folder of them"),
         ("notes", "the folder notes holds no .yaml, .yml or .json file"),
@@ -141,12 +141,12 @@ def test_what_is_no_manifest_is_refused_by_option_and_file(content: str | bytes,
         ("config/samples/all.yaml", "all.yaml holds only what kustomize needs; expected Kubernetes objects"),
     ],
 )
-def test_a_path_without_manifests_is_refused(path: str, told: str) -> None:
+def test_a_path_without_manifests_is_refused(path: str, message: str) -> None:
     put(SCAFFOLDED | dict.fromkeys(("notes/notes.txt", "kustomize/kustomization.yml"), "# nothing yet\n"))
     with pytest.raises(UsageError) as caught:
         names(path)
     assert str(caught.value).startswith("--samples: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("option", ["--crds", "--staleproof-crds"])

@@ -1,4 +1,4 @@
-"""Payloads of Secrets that the run has met are taken out of what is told."""
+"""Payloads of Secrets that the run has met are taken out of what is printed and written."""
 
 import base64
 import json
@@ -18,10 +18,10 @@ CODED = base64.b64encode(VALUE.encode()).decode()
 def test_a_value_is_masked_however_it_is_spelt(secret: dict[str, object], text: str) -> None:
     payloads = Payloads()
     payloads.learn(secret)
-    told = payloads.masked(text)
-    assert "hunter2" not in told
-    assert CODED not in told
-    assert "<token>" in told
+    masked = payloads.masked(text)
+    assert "hunter2" not in masked
+    assert CODED not in masked
+    assert "<token>" in masked
 
 
 def test_a_key_is_masked_line_by_line_and_a_document_text_by_text() -> None:

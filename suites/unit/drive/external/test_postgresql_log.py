@@ -22,7 +22,7 @@ def test_what_the_user_asked_for() -> None:
     assert list(statements(LOG.splitlines(), "controller")) == ["select\n 1\n, 2", "SELECT $1::text", "DROP ROLE x"]
 
 
-def test_nobody_asked_for_anything_in_an_empty_log() -> None:
+def test_an_empty_log_shows_no_user_who_asked() -> None:
     assert list(statements([], "controller")) == []
 
 

@@ -21,7 +21,7 @@ class Parts:
         finally:
             await self._stop(*self.names)
 
-    async def _stop(self, name: str, *others: str) -> None:
+    async def _stop(self, name: str, *later: str) -> None:
         try:
             await self.stops.wait()
             self.stopped.append(name)
@@ -29,8 +29,8 @@ class Parts:
             self.killed.append(name)
             raise
         finally:
-            if others:
-                await self._stop(*others)
+            if later:
+                await self._stop(*later)
 
 
 async def begun(parts: Parts) -> asyncio.Task[None]:

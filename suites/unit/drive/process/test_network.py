@@ -41,15 +41,15 @@ def test_how_a_container_gets_here(engine: Engine, wanted: str, found: tuple[str
 
 
 @pytest.mark.parametrize(
-    ("engine", "wanted", "error", "told"),
+    ("engine", "wanted", "error", "message"),
     [
         (DOCKER, "elsewhere", SetupError, "no address in the network 'elsewhere'.*another machine's.*host does without"),
         (ROOTLESS_PODMAN, "elsewhere", SetupError, "without root it is not this machine's"),
         (ROOTLESS_DOCKER, "host", UsageError, "the host network of rootless Docker is not this machine's; leave"),
     ],
 )
-def test_where_it_cannot(engine: Engine, wanted: str, error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+def test_where_it_cannot(engine: Engine, wanted: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         reach(engine, wanted)
 
 
@@ -80,7 +80,7 @@ def test_what_an_engine_says_of_itself(info: dict[str, Any], version: dict[str, 
     ("subnet", "address"),
     [
         ("127.0.0.0/8", "127.0.0.1"),
-        ("192.0.2.128/30", ""),  # nobody has an address of the documentation's (RFC 5737)
+        ("192.0.2.128/30", ""),  # no host has an address of the documentation's (RFC 5737)
         ("fd00::/64", ""),
         ("", ""),
     ],

@@ -1,4 +1,4 @@
-"""Private folders: open to nobody else, gone in the end, and those of dead runs gone with the next."""
+"""Private folders: closed to all other users, gone in the end, and those of dead runs gone with the next."""
 
 import os
 import shutil
@@ -56,7 +56,7 @@ def test_what_a_killed_run_left_goes_with_the_next(held: subprocess.Popen[str], 
     assert (folder / "key").exists(), "its run is alive"
     held.send_signal(signal.SIGKILL)
     held.wait()
-    assert (folder / "key").exists(), "nobody could remove it"
+    assert (folder / "key").exists(), "no run could remove it"
     with private_folder("test", root=tmp_path) as ours:
         assert list(tmp_path.iterdir()) == [ours]
     held.communicate()

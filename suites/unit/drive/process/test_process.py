@@ -1,4 +1,4 @@
-"""Processes: their start, exit and stop, what they inherit, and how a failure is told."""
+"""Processes: their start, exit and stop, what they inherit, and how a failure is reported."""
 
 import asyncio
 import os

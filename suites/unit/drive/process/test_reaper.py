@@ -20,7 +20,7 @@ def test_a_process_knows_itself() -> None:
         (f"{HERE}/8/100", True),
         (f"{HERE}/8/", False),  # where there is no /proc, no birth is known
         ("other pid:[4026531836]/8/100", False),
-        ("host pid:[4026532999]/8/100", False),  # in a container nobody is seen from outside
+        ("host pid:[4026532999]/8/100", False),  # in a container no process outside is seen
         ("something else", False),
     ],
 )

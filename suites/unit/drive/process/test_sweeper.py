@@ -36,9 +36,9 @@ def counting() -> Iterator[subprocess.Popen[bytes]]:
         yield process
 
 
-@pytest.mark.parametrize(("said", "told"), [(b"", b""), (b"+-", b""), (b"++-", b"run=1 1\n"), (b"+-++", b"run=1 2\n")])
-def test_it_removes_what_was_made_and_not_removed(said: bytes, told: bytes, counting: subprocess.Popen[bytes]) -> None:
-    assert counting.communicate(said)[0] == told
+@pytest.mark.parametrize(("said", "output"), [(b"", b""), (b"+-", b""), (b"++-", b"run=1 1\n"), (b"+-++", b"run=1 2\n")])
+def test_it_removes_what_was_made_and_not_removed(said: bytes, output: bytes, counting: subprocess.Popen[bytes]) -> None:
+    assert counting.communicate(said)[0] == output
     assert counting.returncode == 0
 
 

@@ -60,7 +60,7 @@ async def test_a_cache_folder_that_cannot_be_made_is_named(tmp_path: Path, monke
         await ensure_built(COMPANIONS)
 
 
-def test_a_full_disk_is_told_from_other_failures(tmp_path: Path) -> None:
+def test_a_full_disk_and_other_failures_are_told_apart(tmp_path: Path) -> None:
     assert says_disk_full(["# k8s.io/api", "write /tmp/x: no space left on device"])
     assert not says_disk_full(["dial tcp: lookup proxy.example.com: no such host"])
     full = explain("account", tmp_path, disk_full=True)

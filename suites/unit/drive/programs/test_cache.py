@@ -23,20 +23,20 @@ def test_what_a_killed_build_left_goes_first(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_one_holds_the_lock_and_the_next_is_told_that_it_waits(tmp_path: Path) -> None:
-    told: list[str] = []
+async def test_one_holds_the_lock_and_the_next_says_that_it_waits(tmp_path: Path) -> None:
+    lines: list[str] = []
 
     async def waits() -> None:
-        async with locked(tmp_path, tmp_path / "entry", ProgressLines(told.append), title="second"):
-            told.append("has it")
+        async with locked(tmp_path, tmp_path / "entry", ProgressLines(lines.append), title="second"):
+            lines.append("has it")
 
     async with asyncio.TaskGroup() as group, locked(tmp_path, tmp_path / "entry", Silent(), title="first"):
         group.create_task(waits())
         async with asyncio.timeout(10):
-            while not told:
+            while not lines:
                 await asyncio.sleep(0.01)
-        told.append("gives it back")
-    assert told == ["second: waiting for another process that builds", "gives it back", "has it"]
+        lines.append("gives it back")
+    assert lines == ["second: waiting for another process that builds", "gives it back", "has it"]
 
 
 @pytest.mark.parametrize("name", ["file", "file/cache"])

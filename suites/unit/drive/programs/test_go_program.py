@@ -76,7 +76,7 @@ async def test_one_program_is_built_at_a_time(module: Path, tmp_path: Path) -> N
     other = tmp_path / "other"
     shutil.copytree(module, other)
     says(other, "other")
-    told: list[str] = []
-    both = (ensure_go_program(GoProgram(each.name, each), ProgressLines(told.append)) for each in (module, other))
+    lines: list[str] = []
+    both = (ensure_go_program(GoProgram(each.name, each), ProgressLines(lines.append)) for each in (module, other))
     assert [output(program) for program in await asyncio.gather(*both)] == ["hello\n", "other\n"]
-    assert [line for line in told if "waiting" in line] == ["other: waiting for another process that builds"]
+    assert [line for line in lines if "waiting" in line] == ["other: waiting for another process that builds"]

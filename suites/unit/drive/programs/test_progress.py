@@ -4,15 +4,15 @@ from staleproof.drive.programs.progress import Silent, working
 
 
 def test_a_piece_of_work_ends_with_its_block() -> None:
-    told: list[tuple[object, ...]] = []
+    calls: list[tuple[object, ...]] = []
 
-    class Told(Silent):
+    class Recorded(Silent):
         def begin(self, title: str, total: int | None) -> None:
-            told.append((title, total))
+            calls.append((title, total))
 
         def end(self) -> None:
-            told.append(("end",))
+            calls.append(("end",))
 
-    with pytest.raises(ValueError, match="x"), working(Told(), "work", 2):
+    with pytest.raises(ValueError, match="x"), working(Recorded(), "work", 2):
         raise ValueError("x")
-    assert told == [("work", 2), ("end",)]
+    assert calls == [("work", 2), ("end",)]

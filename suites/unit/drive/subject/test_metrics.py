@@ -126,7 +126,7 @@ async def test_a_reading_says_when_it_was_and_what_it_took(source: Endpoint) -> 
     await source.check()
 
 
-async def test_where_nobody_listens_is_nothing_to_read() -> None:
+async def test_where_nothing_listens_there_is_nothing_to_read() -> None:
     for wait in (Endpoint(f"http://127.0.0.1:{free_port()}/").read, Endpoint(f"https://127.0.0.1:{free_port()}/").check):
         with pytest.raises(Unreadable, match="Connect call failed"):
             await wait()

@@ -40,7 +40,7 @@ def test_the_certificate_is_one_that_a_server_can_use_and_its_key_is_the_owners_
     }
 
 
-def test_the_certificate_is_trusted_by_those_who_trust_its_authority_and_for_its_services_only(tmp_path: Path) -> None:
+def test_the_certificate_is_trusted_by_clients_that_trust_its_authority_and_for_its_services_only(tmp_path: Path) -> None:
     mine, other = made(tmp_path / "mine")[0].folder, made(tmp_path / "other")[0].folder
     for host in ("127.0.0.1", "hooks.ns.svc"):
         handshake(mine / "ca.crt", mine / "tls.crt", mine / "tls.key", host)
@@ -58,14 +58,14 @@ def test_a_service_may_be_called_what_no_certificate_can_say(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("word", ["--dir={webhook_cert_dir}", "--dir=/certs"])
-def test_a_program_is_told_of_the_folder_where_its_words_say(word: str, tmp_path: Path) -> None:
+def test_a_program_is_given_the_folder_where_its_words_say(word: str, tmp_path: Path) -> None:
     hooks, subject = made(tmp_path, word)
     assert hooks.process(subject).arguments == (f"--dir={hooks.folder}",)
     assert hooks.process(subject).declared == {}
     assert hooks.container(subject).arguments == ("--dir=/certs",)
 
 
-def test_a_program_that_is_told_nothing_finds_it_where_controller_runtime_looks(tmp_path: Path) -> None:
+def test_a_program_that_is_given_nothing_finds_it_where_controller_runtime_looks(tmp_path: Path) -> None:
     hooks, subject = made(tmp_path, "--fast")
     below = Path(hooks.process(subject).declared["TMPDIR"], "k8s-webhook-server", "serving-certs")
     assert [path.name for path in sorted(below.iterdir())] == ["ca.crt", "tls.crt", "tls.key"]
@@ -74,7 +74,7 @@ def test_a_program_that_is_told_nothing_finds_it_where_controller_runtime_looks(
 
 @pytest.mark.parametrize("given", [{"arguments": ("--dir={webhook_cert_dir}",)}, {"env": {"TMPDIR": "{webhook_cert_dir}"}}])
 def test_a_program_gets_a_certificate_wherever_it_asks_for_one(given: dict[str, Any], tmp_path: Path) -> None:
-    """Though nobody knows of its webhooks: it may serve them all the same, and end without a certificate."""
+    """Though its webhooks are unknown: it may serve them all the same, and end without a certificate."""
     subject = Subject(command=("./m",), **given)
     hooks = webhooks_in(tmp_path / "its", subject)
     assert hooks is not None

@@ -1,4 +1,4 @@
-"""What the relay is told of a plan's faults about external systems."""
+"""What the relay is given of a plan's faults about external systems."""
 
 from staleproof.core.external import CallFault, NotificationFault
 from staleproof.core.fault import LateNotification, LoseNotification, RejectCall, RepeatNotification, SlowCall

@@ -14,7 +14,7 @@ def answered(number: int, code: int, reason: str) -> Answered:
     return Answered(at=0.0, request=RequestId(number), outcome="fail" if code >= 400 else "ok", code=code, reason=reason)
 
 
-def told(*entries: Entry, is_image: bool = False, obstacle: str = "") -> str:
+def words(*entries: Entry, is_image: bool = False, obstacle: str = "") -> str:
     contact = FirstContact()
     contact.begin_life()
     for entry in entries:
@@ -23,11 +23,11 @@ def told(*entries: Entry, is_image: bool = False, obstacle: str = "") -> str:
 
 
 def test_a_command_that_asked_for_nothing() -> None:
-    assert told().startswith("It has asked for nothing through the proxy: no traffic was seen. Does it use the kubeconfig")
+    assert words().startswith("It has asked for nothing through the proxy: no traffic was seen. Does it use the kubeconfig")
 
 
 def test_an_image_that_asked_for_nothing() -> None:
-    said = told(is_image=True, obstacle="Does a firewall drop it?")
+    said = words(is_image=True, obstacle="Does a firewall drop it?")
     assert "no traffic was seen" in said
     assert "KUBERNETES_SERVICE_HOST" in said
     assert "KUBECONFIG" in said
@@ -49,7 +49,7 @@ def test_an_image_that_asked_for_nothing() -> None:
     ],
 )
 def test_one_that_asked_for_something(entries: tuple[Entry, ...], said: str) -> None:
-    assert told(*entries, is_image=True, obstacle="Does a firewall drop it?") == said
+    assert words(*entries, is_image=True, obstacle="Does a firewall drop it?") == said
 
 
 def test_each_life_begins_anew() -> None:

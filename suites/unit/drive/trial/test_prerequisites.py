@@ -1,4 +1,4 @@
-"""What was given is no part of what a trial came to, as long as nobody changes it."""
+"""What was given is no part of what a trial came to, as long as it is not changed."""
 
 from staleproof.drive.cluster.api import JSON
 from staleproof.drive.trial.prerequisites import without

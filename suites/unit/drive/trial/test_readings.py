@@ -58,7 +58,7 @@ async def test_a_controller_that_says_nothing_does_not_say_that_it_works(source:
 
 
 async def test_a_new_life_is_read_once_it_answers(served: Served) -> None:
-    """Nobody listens at first; then it is read, once."""
+    """Nothing listens at first; then it is read, once."""
     port = free_port()
     trial = Trial(Endpoint(f"http://127.0.0.1:{port}/"))
     async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:

@@ -204,10 +204,10 @@ def test_the_file_can_be_read_while_it_grows(tmp_path: Path) -> None:
 
 def test_a_line_that_was_cut_short_costs_only_itself(tmp_path: Path) -> None:
     made = record(tmp_path, committed(BEGAN + 1, namespace="mine"))
-    whole = len(made.path.read_bytes())
+    complete_size = len(made.path.read_bytes())
     made.take(Ended(at=BEGAN + 2))
     data = made.path.read_bytes()
-    for end in range(whole + 1, len(data) - 1):
+    for end in range(complete_size + 1, len(data) - 1):
         found = decode(data[:end])
         assert [type(entry) for entry in found.entries] == [Committed]
         assert len(found.notes) == 1

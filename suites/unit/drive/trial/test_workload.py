@@ -74,8 +74,8 @@ def test_a_job_made_again_is_given_its_selector_by_the_api_server() -> None:
         "metadata": {"name": "j"},
         "spec": {"parallelism": 2, "selector": {"matchLabels": {"controller-uid": "u"}}, "template": template},
     }
-    asked = {"parallelism": 2, "template": {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": []}}}
-    assert _again(job)["spec"] == asked
+    spec = {"parallelism": 2, "template": {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": []}}}
+    assert _again(job)["spec"] == spec
     chosen = {**job, "spec": {**job["spec"], "manualSelector": True}}
     assert _again(chosen)["spec"] == chosen["spec"], "its author chose it"
     assert _again({**job, "kind": "CronThing"})["spec"] == job["spec"]
@@ -154,7 +154,7 @@ def test_what_is_put_back_is_what_the_workload_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "step", "told"),
+    ("at", "step", "message"),
     [
         (where(), PUT_BACK, "step 2 (restore Secret/s): it is not among what the workload needs"),
         (where(SECRET, is_shared=True), TAKEN, "step 2 (delete Secret/s): it is there for all trials, and stays"),
@@ -166,8 +166,8 @@ def test_what_is_put_back_is_what_the_workload_needs() -> None:
     ],
     ids=["never given", "shared namespace", "another namespace"],
 )
-def test_what_all_trials_need_stays(at: Workload, step: Delete | Restore, told: str) -> None:
-    with pytest.raises(Refused, match=re.escape(told)) as refused:
+def test_what_all_trials_need_stays(at: Workload, step: Delete | Restore, message: str) -> None:
+    with pytest.raises(Refused, match=re.escape(message)) as refused:
         at._as_done(step, 2)
     assert refused.value.step == 2
 
@@ -187,5 +187,5 @@ def test_what_all_trials_need_stays(at: Workload, step: Delete | Restore, told: 
         (422, 'Widget "failed calling webhook" is invalid', False),
     ],
 )
-def test_a_webhook_that_nobody_serves_is_told_from_one_that_says_no(code: int, message: str, *, unserved: bool) -> None:
+def test_a_webhook_without_a_server_and_one_that_says_no_are_told_apart(code: int, message: str, *, unserved: bool) -> None:
     assert is_unserved(ApiError(code, "", message)) is unserved

@@ -35,14 +35,14 @@ ACTIVE = frozenset(
 """What no file may have as it is: a terminal or an editor acts on it."""
 
 
-def told(text: str, *, raw: bool = False) -> ReportedRun:
-    """A run with this text wherever others have a say. `raw`: not as a run keeps it, which has made it inert, but as it came."""
+def run(text: str, *, raw: bool = False) -> ReportedRun:
+    """A run with this text wherever other users choose a text. `raw`: as it came, not made inert as a run keeps it."""
     found = ReportedRun(report=report(text))
     return found if raw else ReportedRun(report=all_inert(found.report))
 
 
 def report(text: str) -> Report:
-    """As told."""
+    """The report of such a run."""
     story = f"{SLUG} {text}\n  0.100 s  the controller created {text}\n  remedy: {text}"
     bad = runs.verdict(SLUG, runs.BAD, story=story, severity="duplicated", cause=f"cause {text}")
     unknown = runs.verdict("settles", runs.UNKNOWN, why=text)

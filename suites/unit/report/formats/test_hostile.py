@@ -28,14 +28,14 @@ def text(request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_has_nothing_that_a_terminal_acts_on(name: str, text: str) -> None:
-    data = FORMATS[name].make(hostile.told(text))
+    data = FORMATS[name].make(hostile.run(text))
     assert not ACTIVE & set(map(ord, data.decode())), "what is shown is not what is there"
-    assert len(data) < len(FORMATS[name].make(hostile.told("harmless"))) + 30 * _LEFT_TO_THE_HARMLESS
+    assert len(data) < len(FORMATS[name].make(hostile.run("harmless"))) + 30 * _LEFT_TO_THE_HARMLESS
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_nor_has_the_file_of_a_report_of_another_version(name: str, text: str) -> None:
-    data = FORMATS[name].make(hostile.told(text, raw=True))
+    data = FORMATS[name].make(hostile.run(text, raw=True))
     assert not ACTIVE & set(map(ord, data.decode()))
 
 
@@ -43,13 +43,13 @@ def test_nor_has_the_file_of_a_report_of_another_version(name: str, text: str) -
 @pytest.mark.parametrize("name", ["junit", "badge"])
 def test_names_never_become_elements(name: str, text: str, *, raw: bool) -> None:
     def shape(of: str) -> list[str]:
-        return [element.tag for element in ElementTree.fromstring(FORMATS[name].make(hostile.told(of, raw=raw))).iter()]
+        return [element.tag for element in ElementTree.fromstring(FORMATS[name].make(hostile.run(of, raw=raw))).iter()]
 
     assert shape(text) == shape("harmless")
 
 
 def test_the_xml_has_no_section_and_no_comment(text: str) -> None:
-    data = FORMATS["junit"].make(hostile.told(text))
+    data = FORMATS["junit"].make(hostile.run(text))
     assert b"<![CDATA[" not in data
     assert b"<!--" not in data
     assert b"]]>" not in data
@@ -60,9 +60,7 @@ def test_names_never_become_markdown(text: str) -> None:
         def flat(tokens: object) -> list[str]:
             return [each for token in tokens or () for each in (token.type, *flat(token.children))]  # type: ignore[attr-defined]
 
-        rendered = (
-            MarkdownIt("commonmark", {"html": True}).enable("table").parse(FORMATS["summary"].make(hostile.told(of)).decode())
-        )
+        rendered = MarkdownIt("commonmark", {"html": True}).enable("table").parse(FORMATS["summary"].make(hostile.run(of)).decode())
         return flat(rendered)
 
     assert shape(text) == shape("harmless")
@@ -86,14 +84,14 @@ class Markup(HTMLParser):
 
 
 def test_a_page_of_markdown_has_only_our_own_markup(text: str) -> None:
-    data = FORMATS["summary"].make(hostile.told(text)).decode()
+    data = FORMATS["summary"].make(hostile.run(text)).decode()
     page = Markup(MarkdownIt("commonmark", {"html": True}).enable("table").render(data))
     assert page.tags <= OURS
     assert page.attributes <= {"class"}
 
 
 def test_no_cell_begins_with_what_a_spreadsheet_computes(text: str) -> None:
-    page = MarkdownIt("commonmark").enable("table").parse(FORMATS["summary"].make(hostile.told(text)).decode())
+    page = MarkdownIt("commonmark").enable("table").parse(FORMATS["summary"].make(hostile.run(text)).decode())
     cells = [page[place + 1].content for place, token in enumerate(page) if token.type == "td_open"]
     assert cells
     assert not [cell for cell in cells if cell.lstrip("`").lstrip()[:1] in {"=", "+", "@", "\t"}]
@@ -101,21 +99,21 @@ def test_no_cell_begins_with_what_a_spreadsheet_computes(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["sarif", "badge-json", "trace"])
 def test_the_json_is_one_document(name: str, text: str) -> None:
-    json.loads(FORMATS[name].make(hostile.told(text)))
+    json.loads(FORMATS[name].make(hostile.run(text)))
 
 
 def test_each_line_of_results_is_one_document(text: str) -> None:
-    data = FORMATS["results"].make(hostile.told(text))
+    data = FORMATS["results"].make(hostile.run(text))
     lines = [json.loads(line) for line in data.decode().split("\n") if line]
-    assert len(lines) == len(FORMATS["results"].make(hostile.told("harmless")).decode().split("\n")) - 1
-    told = [line["story"] for line in lines if line["line"] == "result" and "story" in line]
-    assert told
-    assert all(in_one_line(text, 100).split("…")[0][:20].strip() in in_one_line(each) for each in told), "it is there to be read"
+    assert len(lines) == len(FORMATS["results"].make(hostile.run("harmless")).decode().split("\n")) - 1
+    stories = [line["story"] for line in lines if line["line"] == "result" and "story" in line]
+    assert stories
+    assert all(in_one_line(text, 100).split("…")[0][:20].strip() in in_one_line(each) for each in stories), "it is there to be read"
 
 
 def test_the_conformance_report_is_one_document_of_texts(text: str) -> None:
-    told = all_inert(hostile.report(text))
-    data = to_yaml(told)
+    report = all_inert(hostile.report(text))
+    data = to_yaml(report)
     (document,) = yaml.safe_load_all(data)
     jsonschema.validate(document, SCHEMA, cls=jsonschema.Draft202012Validator)
     assert document["implementation"]["project"] == inert(text)
@@ -123,9 +121,9 @@ def test_the_conformance_report_is_one_document_of_texts(text: str) -> None:
 
 
 def test_what_is_a_megabyte_long_is_cut_and_says_so() -> None:
-    told = inert(TEXTS["long"])
-    assert len(told) < MOST + 50
-    assert told.endswith(f"… ({1_000_000 - MOST} characters more)")
+    shown = inert(TEXTS["long"])
+    assert len(shown) < MOST + 50
+    assert shown.endswith(f"… ({1_000_000 - MOST} characters more)")
 
 
 def test_a_text_stays_what_it_is(text: str) -> None:

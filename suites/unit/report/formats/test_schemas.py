@@ -35,7 +35,7 @@ def found(**more: Any) -> Report:  # noqa: ANN401  # fields of a report
     return runs.report(*trials, seed="7", left_out=LEFT_OUT, **more)
 
 
-TOLD = {
+RUNS = {
     "findings": ReportedRun(report=found()),
     "known": ReportedRun(
         report=found(), baseline=Baseline(findings=(Known(cause="a stale list", requirements=(hostile.SLUG,), note="#7"),))
@@ -43,12 +43,12 @@ TOLD = {
     "a place": ReportedRun(report=found(), source="internal/controller/my widget.go:12"),
     "nothing": ReportedRun(report=runs.report()),
     "interrupted": ReportedRun(report=found(partial=True)),
-    **{name: hostile.told(text) for name, text in hostile.TEXTS.items()},
+    **{name: hostile.run(text) for name, text in hostile.TEXTS.items()},
 }
 
 
-@pytest.fixture(params=list(TOLD.values()), ids=list(TOLD))
-def told(request: pytest.FixtureRequest) -> ReportedRun:
+@pytest.fixture(params=list(RUNS.values()), ids=list(RUNS))
+def run(request: pytest.FixtureRequest) -> ReportedRun:
     of: ReportedRun = request.param
     return of
 
@@ -63,23 +63,23 @@ def oasis() -> jsonschema.Draft4Validator:
     return jsonschema.Draft4Validator(json.loads((PUBLISHED / "sarif-2.1.0-rtm.5.json").read_text()))
 
 
-def test_junit_is_what_jenkins_takes(told: ReportedRun, jenkins: xmlschema.XMLSchema) -> None:
-    jenkins.validate(ElementTree.fromstring(FORMATS["junit"].make(told)))
+def test_junit_is_what_jenkins_takes(run: ReportedRun, jenkins: xmlschema.XMLSchema) -> None:
+    jenkins.validate(ElementTree.fromstring(FORMATS["junit"].make(run)))
 
 
 def test_the_schema_of_jenkins_refuses_what_is_none(jenkins: xmlschema.XMLSchema) -> None:
-    root = ElementTree.fromstring(FORMATS["junit"].make(TOLD["findings"]))
+    root = ElementTree.fromstring(FORMATS["junit"].make(RUNS["findings"]))
     root[0][1].set("anything", "1")
     with pytest.raises(xmlschema.XMLSchemaValidationError):
         jenkins.validate(root)
 
 
-def test_sarif_is_what_the_standard_says(told: ReportedRun, oasis: jsonschema.Draft4Validator) -> None:
-    oasis.validate(json.loads(FORMATS["sarif"].make(told)))
+def test_sarif_is_what_the_standard_says(run: ReportedRun, oasis: jsonschema.Draft4Validator) -> None:
+    oasis.validate(json.loads(FORMATS["sarif"].make(run)))
 
 
 def test_the_schema_of_the_standard_refuses_what_is_none(oasis: jsonschema.Draft4Validator) -> None:
-    document = json.loads(FORMATS["sarif"].make(TOLD["findings"]))
+    document = json.loads(FORMATS["sarif"].make(RUNS["findings"]))
     document["runs"][0]["results"][0]["anything"] = 1
     with pytest.raises(jsonschema.ValidationError):
         oasis.validate(document)
@@ -96,19 +96,19 @@ def validated(document: object, which: str) -> None:
     validator(which).validate(document)
 
 
-def test_each_line_of_results_follows_its_schema(told: ReportedRun) -> None:
-    for line in FORMATS["results"].make(told).split(b"\n")[:-1]:
+def test_each_line_of_results_follows_its_schema(run: ReportedRun) -> None:
+    for line in FORMATS["results"].make(run).split(b"\n")[:-1]:
         validated(json.loads(line), "results")
 
 
-def test_the_badge_follows_its_schema(told: ReportedRun) -> None:
-    validated(json.loads(FORMATS["badge-json"].make(told)), "badge")
+def test_the_badge_follows_its_schema(run: ReportedRun) -> None:
+    validated(json.loads(FORMATS["badge-json"].make(run)), "badge")
 
 
 def test_a_trace_follows_its_schema() -> None:
     result = hostile.recorded()
     validated(json.loads(of_trials([("001", result.history)], {"run": "7"})), "trace")
-    validated(json.loads(FORMATS["trace"].make(TOLD["findings"])), "trace")
+    validated(json.loads(FORMATS["trace"].make(RUNS["findings"])), "trace")
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,6 @@ def test_a_trace_follows_its_schema() -> None:
 )
 def test_the_schemas_of_ours_refuse_what_is_none(which: str, change: dict[str, object]) -> None:
     name = {"badge": "badge-json"}.get(which, which)
-    document = json.loads(FORMATS[name].make(TOLD["findings"]).split(b"\n")[0])
+    document = json.loads(FORMATS[name].make(RUNS["findings"]).split(b"\n")[0])
     with pytest.raises(jsonschema.ValidationError):
         validated({**document, **change}, which)

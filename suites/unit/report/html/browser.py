@@ -18,7 +18,7 @@ _LIMIT = 30.0
 
 @dataclass
 class Tab:
-    """A page that is open. `events`: what the browser told besides answers, in order."""
+    """A page that is open. `events`: what the browser sent besides answers, in order."""
 
     socket: aiohttp.ClientWebSocketResponse
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -29,18 +29,18 @@ class Tab:
         self._last += 1
         await self.socket.send_json({"id": self._last, "method": method, "params": parameters})
         while True:
-            told: dict[str, Any] = await self.socket.receive_json(timeout=_LIMIT)
-            if told.get("id") == self._last:
-                assert "error" not in told, told
-                result: dict[str, Any] = told["result"]
+            message: dict[str, Any] = await self.socket.receive_json(timeout=_LIMIT)
+            if message.get("id") == self._last:
+                assert "error" not in message, message
+                result: dict[str, Any] = message["result"]
                 return result
-            self.events.append(told)
+            self.events.append(message)
 
     async def value(self, script: str) -> Any:  # noqa: ANN401  # of JavaScript
         """What an expression comes to."""
-        told = await self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in told, told
-        return told["result"].get("value")
+        answer = await self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
 
     async def until(self, script: str) -> None:
         """Wait until an expression is true."""
@@ -58,15 +58,15 @@ class Tab:
         """What so many pixels of the page look like, as PNG, wherever it is scrolled to."""
         width = await self.value("innerWidth")
         clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
-        told = await self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
-        return base64.b64decode(told["data"])
+        answer = await self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
+        return base64.b64decode(answer["data"])
 
     def complaints(self) -> list[str]:
         """Errors, and what the policy forbade."""
         logged = [each["params"]["entry"]["text"] for each in self.events if each["method"] == "Log.entryAdded"]
         return logged + [str(each["params"]) for each in self.events if each["method"] == "Runtime.exceptionThrown"]
 
-    def asked(self) -> list[str]:
+    def addresses(self) -> list[str]:
         """Every address that was asked for."""
         return [each["params"]["request"]["url"] for each in self.events if each["method"] == "Network.requestWillBeSent"]
 

@@ -1,4 +1,4 @@
-"""The page in a real browser: what is hostile stays text, what one clicks and presses does something, and anybody can use it."""
+"""The page in a real browser: what is hostile stays text, clicks and keys do something, and every reader can use it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -44,12 +44,12 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def tab(run_file: Path, tmp_path: Path) -> AsyncIterator[browser.Tab]:
-    """That page, when its first timeline is there. Whatever a test does, nothing is asked of anybody, and nothing complains."""
+    """That page, when its first timeline is there. Whatever a test does, it requests nothing, and reports no error."""
     async with browser.opened(run_file, tmp_path / "profile") as opened:
         await opened.until(DRAWN)
         yield opened
         assert opened.complaints() == []
-        assert {address for address in opened.asked() if not address.startswith("blob:")} == {run_file.as_uri()}
+        assert {address for address in opened.addresses() if not address.startswith("blob:")} == {run_file.as_uri()}
 
 
 async def test_hostile_text_is_shown_and_does_nothing(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ async def test_hostile_text_is_shown_and_does_nothing(tmp_path: Path) -> None:
         assert "\u27e8202e\u27e9" in shown
         assert not set("\x1b\x00\u202e\u2066") & set(shown)
         assert tab.complaints() == []
-        assert tab.asked() == [file.as_uri()]
+        assert tab.addresses() == [file.as_uri()]
 
 
 async def test_from_the_story_to_the_timeline_and_back(tmp_path: Path) -> None:
@@ -130,13 +130,13 @@ async def test_an_external_system_has_a_lane_whose_entries_the_table_has(tmp_pat
         await tab.value(f"{EVERYTHING}, Object.assign({SEARCH}, {{value: 'store'}}).dispatchEvent(new Event('input'))")
         await tab.until("document.querySelector('.virtual .rows .row')")
         rows = await tab.value("[...document.querySelectorAll('.virtual .rows .row')].map((row) => row.lastChild.title)")
-        told = " ".join(rows)
+        text = " ".join(rows)
         for part in ("store went down", "store was up and in time again", "it never heard whether it was done", "refused 409"):
-            assert part in told
+            assert part in text
         says = await tab.value("document.querySelector('.story li button').click(), document.querySelector('.says').innerText")
         assert says == "720 ms store went down (line 1 of the story)"
         assert tab.complaints() == []
-        assert tab.asked() == [file.as_uri()]
+        assert tab.addresses() == [file.as_uri()]
 
 
 async def test_zoom_and_kinds_change_what_is_drawn(tab: browser.Tab) -> None:

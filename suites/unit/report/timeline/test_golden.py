@@ -101,7 +101,7 @@ def test_an_object_is_shaded_until_the_frame_that_was_withheld_left(name: str) -
 
 
 def is_slight(stale: Stale) -> bool:
-    """The time that a frame takes when nobody keeps it."""
+    """The time that a frame takes when nothing keeps it."""
     return stale.until is not None and stale.until - stale.since < 0.02
 
 
@@ -118,8 +118,8 @@ def test_it_is_valid_and_what_refers_to_a_commit_means_one(path: Path) -> None:
 
 def test_witnesses_are_numbered_as_the_lines_of_the_story() -> None:
     history, _ = read(HISTORIES / "naive-hidden-creates.jsonl")
-    story, *_ = told = stories(judge(history), history)
-    drawn = timeline(history, told)
+    story, *_ = found = stories(judge(history), history)
+    drawn = timeline(history, found)
     tale, *_ = drawn.tales
 
     assert [(line.line, line.says) for line in tale.lines] == [(n, says) for n, (_, says) in enumerate(story.lines, 1)]
@@ -147,6 +147,6 @@ def test_each_life_begins_where_the_process_did() -> None:
 def test_of_several_programs_the_one_is_drawn_that_was_held_back() -> None:
     history, drawn = read(HISTORIES / "mutants" / "overwriting_poller.jsonl.gz")
     assert drawn.replicas == ("poller",)
-    told = timeline(history, stories(judge(history), history))
-    assert {tale.requirement for tale in told.tales} == {"no-lost-update"}
-    assert any(revision.by == "controller" for lane in told.lanes for each in lane.objects for revision in each.revisions)
+    judged = timeline(history, stories(judge(history), history))
+    assert {tale.requirement for tale in judged.tales} == {"no-lost-update"}
+    assert any(revision.by == "controller" for lane in judged.lanes for each in lane.objects for revision in each.revisions)

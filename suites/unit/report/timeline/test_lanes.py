@@ -1,4 +1,4 @@
-"""What a lane tells of an object: what was committed above, what was shown below, how far one is behind the other."""
+"""What a lane shows of an object: what was committed above, what was shown below, how far one is behind the other."""
 
 import gzip
 

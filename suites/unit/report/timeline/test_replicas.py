@@ -40,7 +40,7 @@ def test_what_each_client_did_is_its_own() -> None:
     assert {"create"} <= {each.verb for each in made.requests if each.replica == 0}, first
 
 
-def test_what_was_shown_is_told_of_the_first_alone() -> None:
+def test_what_was_shown_is_drawn_of_the_first_alone() -> None:
     alone, both = timeline(Script().applied("w").creates("w-a").ends()), timeline(with_another())
     shown = [[showing for lane in made.lanes for each in lane.objects for showing in each.shown] for made in (alone, both)]
 

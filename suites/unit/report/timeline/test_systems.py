@@ -37,14 +37,14 @@ def only(name: str) -> tuple[History, System]:
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_each_call_has_its_answer(name: str) -> None:
     history, system = only(name)
-    asked = {int(entry.call): (index, entry) for index, entry in enumerate(history.entries) if isinstance(entry, Called)}
+    called = {int(entry.call): (index, entry) for index, entry in enumerate(history.entries) if isinstance(entry, Called)}
     replied = {int(entry.call): (index, entry) for index, entry in enumerate(history.entries) if isinstance(entry, Replied)}
 
-    assert [(call.number, call.entry) for call in system.calls] == [(number, index) for number, (index, _) in asked.items()]
+    assert [(call.number, call.entry) for call in system.calls] == [(number, index) for number, (index, _) in called.items()]
     for call in system.calls:
         index, reply = replied.get(call.number, (None, None))
         assert call.answer == index
-        assert call.changes == changes_something(asked[call.number][1].verb)
+        assert call.changes == changes_something(called[call.number][1].verb)
         assert (call.answered is None) == (reply is None)
         outcome = "fail" if call.rejected else "unknown" if call.lost else "ok"
         assert outcome == (reply.outcome if reply else "ok")
@@ -73,7 +73,7 @@ def test_it_was_down_from_one_turn_to_the_next() -> None:
     assert {call.lost for call in system.calls if outage.since < call.at < (outage.until or 0)} == {True}
 
 
-def test_a_drift_is_told_and_seen_at_the_next_look() -> None:
+def test_a_drift_is_shown_and_seen_at_the_next_look() -> None:
     history, system = only("notify_only_account")
     (drift,) = system.drifts
     gone = system.things[0].seen[-1]
@@ -85,8 +85,8 @@ def test_a_drift_is_told_and_seen_at_the_next_look() -> None:
 
 def test_a_notification_says_what_became_of_it() -> None:
     history = Script().applied("w").ends()
-    told = Notified(at=history.entries[-1].at, system="db", channel="roles", effect="lose")
-    (system,) = timeline(History(history.header, (*history.entries, told))).systems
+    notified = Notified(at=history.entries[-1].at, system="db", channel="roles", effect="lose")
+    (system,) = timeline(History(history.header, (*history.entries, notified))).systems
 
     assert [(each.channel, each.effect, each.entry) for each in system.notifications] == [("roles", "lose", len(history.entries))]
 

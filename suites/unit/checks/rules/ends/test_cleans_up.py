@@ -1,4 +1,4 @@
-"""cleans-up: whom it accuses, whom it does not, and when it knows nothing."""
+"""cleans-up: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.ends import CLEANS_UP
 from staleproof.core.history.entry import Ended, FaultFired
@@ -8,7 +8,7 @@ from ...script import HOLD, HOLD_WIDGETS, WIDGETS, Script, beside, losing, trial
 
 FINALIZERS = ["example.com/clean-up"]
 KEPT = {"finalizers": ["example.com/keep"]}
-"""Nobody's garbage: a collector would mark it for deletion, and there it would stay."""
+"""Garbage without an owner: a collector would mark it for deletion, and there it would stay."""
 NO_DELETION = "NOT_EXERCISED: nothing of the workload was deleted"
 ORPHANED = "FAIL: pod/ns/w-a was left over when widget/w was deleted; fault-free runs left none, though it had not been shown w-a"
 UNFINISHED = (
@@ -20,7 +20,7 @@ LEFT_OVER = "pod/ns/w-a was left over when widget/w was deleted; fault-free runs
 
 
 def settings(script: Script, name: str = "settings", *, generated: str = "") -> Script:
-    """The controller makes a config map that nobody owns."""
+    """The controller makes a config map without an owner."""
     return script.creates(name, resource="configmaps", owner="", generated=generated)
 
 
@@ -36,7 +36,7 @@ def finalizes(script: Script) -> Script:
 
 
 def made(script: Script, *, hold: bool = False) -> Script:
-    """A widget with a finalizer, a pod that is kept by its own, perhaps hidden, and a config map that nobody owns."""
+    """A widget with a finalizer, a pod that is kept by its own, perhaps hidden, and a config map without an owner."""
     script.step(1, "apply").applied("w", metadata={"finalizers": FINALIZERS}, spec=1)
     script = (script.hold() if hold else script).creates("w-a", metadata=KEPT)
     return settings(script).idle(1)
@@ -172,7 +172,7 @@ CASES: Cases = {
         "FAIL: pod/ns/w-a, pod/ns/w-b were left over when widget/w was deleted; fault-free runs left none, "
         "though it had not been shown w-a, w-b (resourceVersion 102\N{EN DASH}105)",
     ),
-    "leaves what nobody owns": (
+    "leaves what has no owner": (
         later(finalizes(held().deletes("w-a")).let_go()),
         "FAIL: configmap/ns/settings was left over without an owner; fault-free runs left none",
     ),

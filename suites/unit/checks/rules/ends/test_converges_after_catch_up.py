@@ -1,4 +1,4 @@
-"""converges-after-catch-up: whom it accuses, whom it does not, and when it knows nothing."""
+"""converges-after-catch-up: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.ends import CONVERGES_AFTER_CATCH_UP
 from staleproof.core.history.entry import Ended

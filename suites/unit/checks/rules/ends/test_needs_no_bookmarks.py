@@ -1,4 +1,4 @@
-"""needs-no-bookmarks: whom it accuses, whom it does not, and when it knows nothing."""
+"""needs-no-bookmarks: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.ends import NEEDS_NO_BOOKMARKS
 from staleproof.core.fault import AddBookmarks, DropBookmarks, HoldStream

@@ -1,4 +1,4 @@
-"""survives-expiry: whom it accuses, whom it does not, and when it knows nothing."""
+"""survives-expiry: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.ends import SURVIVES_EXPIRY
 from staleproof.core.fault import AnyFault, Coalesce, Expire, HoldStream
@@ -12,8 +12,8 @@ RELIST = HoldStream(resource="pods", release="relist")
 NEVER = "NOT_EXERCISED: no watch or list of the controller was answered 410"
 
 
-def expired(how: str = "expired", *others: AnyFault) -> Script:
-    return Script(EXPIRE, *others).opens().ended(WIDGETS, how)
+def expired(how: str = "expired", *more_faults: AnyFault) -> Script:
+    return Script(EXPIRE, *more_faults).opens().ended(WIDGETS, how)
 
 
 def scaled(how: str = "expired", replicas: int = 2, fault: AnyFault = EXPIRE) -> Script:

@@ -1,4 +1,4 @@
-"""survives-stream-loss: whom it accuses, whom it does not, and when it knows nothing."""
+"""survives-stream-loss: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.ends import SURVIVES_STREAM_LOSS
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, SeverStream, SlowStart
@@ -12,8 +12,8 @@ RESUME = HoldStream(resource="pods", release="resume")
 NOT_CUT = "NOT_EXERCISED: no watch of the controller was cut by a fault"
 
 
-def severed(*others: AnyFault, how: str = "reset", times: int = 1) -> Script:
-    script = Script(SEVER, *others).opens().ended(WIDGETS, how)
+def severed(*more_faults: AnyFault, how: str = "reset", times: int = 1) -> Script:
+    script = Script(SEVER, *more_faults).opens().ended(WIDGETS, how)
     for _ in range(times - 1):
         script.watches(WIDGETS).ended(WIDGETS, how)
     return script
@@ -22,7 +22,7 @@ def severed(*others: AnyFault, how: str = "reset", times: int = 1) -> Script:
 def reading() -> Script:
     """It watches by a label, and reads what has another."""
     script = Script(SEVER).pair(1).applied("x", SETS).watches(SETS, selector="app=x").gets("x", SETS)
-    script.opens().ended(SETS).labelled("x", SETS, to="y", told="").watches(SETS, selector="app=x")
+    script.opens().ended(SETS).labelled("x", SETS, to="y", shown_as="").watches(SETS, selector="app=x")
     return script.bookmark(SETS).step(2, "scale").applied("w", spec=2).stuck()
 
 

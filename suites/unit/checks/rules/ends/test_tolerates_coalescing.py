@@ -1,4 +1,4 @@
-"""tolerates-coalescing: whom it accuses, whom it does not, and when it knows nothing."""
+"""tolerates-coalescing: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.ends import TOLERATES_COALESCING
 from staleproof.core.fault import AnyFault, Coalesce, HoldStream, Kill
@@ -11,9 +11,9 @@ COALESCE = Coalesce(resource=WIDGETS)
 CHANGED = "FAIL: it was never shown that widget/w was changed, only what came of it"
 
 
-def scaled_twice(*others: AnyFault) -> Script:
+def scaled_twice(*more_faults: AnyFault) -> Script:
     """The widget goes from there to 5 and to 2 while nothing of it is shown."""
-    script = Script(COALESCE, *others).pair(1).opens().ended(WIDGETS, "gone").step(2, "scale").applied("w", spec=5)
+    script = Script(COALESCE, *more_faults).pair(1).opens().ended(WIDGETS, "gone").step(2, "scale").applied("w", spec=5)
     return script.applied("w", spec=2).lists(WIDGETS).watches(WIDGETS)
 
 

@@ -1,4 +1,4 @@
-"""tolerates-skew: whom it accuses, whom it does not, and when it knows nothing."""
+"""tolerates-skew: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.ends import TOLERATES_SKEW
 from staleproof.core.fault import AnyFault, HoldStream, Reject, SeverStream
@@ -7,9 +7,9 @@ from ...rule_cases import ONE_POD, UNSURE, verdicts
 from ...script import HOLD, HOLD_WIDGETS, WIDGETS, Script, two_references
 
 
-def late_children(fault: AnyFault = HOLD, *others: AnyFault) -> Script:
+def late_children(fault: AnyFault = HOLD, *more_faults: AnyFault) -> Script:
     """One of two is made while pods are late."""
-    return Script(fault, *others).hold().pair(1).let_go()
+    return Script(fault, *more_faults).hold().pair(1).let_go()
 
 
 def late_parents() -> Script:

@@ -37,7 +37,7 @@ def two(script: Outside) -> Outside:
 
 def calling(script: Outside, seconds: float) -> Outside:
     """A call about `w` takes long, and widget `v` is changed meanwhile."""
-    return two(script).asked(of="w").applied("v", spec=2).passes(seconds)
+    return two(script).calls(of="w").applied("v", spec=2).passes(seconds)
 
 
 def parts(script: Outside) -> Outside:
@@ -82,10 +82,10 @@ CASES: Cases = {
     "does nothing when it is touched": (touched(silent(), 3, looks=False), "PASS"),
     "looks once when it starts": (silent(RESTART).restarted().looks().passes(3.0), "PASS"),
     "asks two things in one look": (
-        silent(RESTART).restarted().looks().asked("SELECT", "SELECT members").answered().passes(3.0),
+        silent(RESTART).restarted().looks().calls("SELECT", "SELECT members").answered().passes(3.0),
         "PASS",
     ),
-    "a ping is about nothing": (touched(silent(), looks=False).asked("SELECT", "SELECT 1", of="").answered(), "PASS"),
+    "a ping is about nothing": (touched(silent(), looks=False).calls("SELECT", "SELECT 1", of="").answered(), "PASS"),
     "polls as often as it says": (touched(slow(), looks=False).polls(6, 4.6), "PASS"),
     "a touch more makes no difference": (touched(slow().polls(4, 4.8), 2, looks=True), "PASS"),
     "looks when the user wants something else": (
@@ -106,7 +106,7 @@ CASES: Cases = {
     "repairs what has drifted": (touched(silent(), looks=False).drifts().looks().makes(limit=5), "PASS"),
     "looks after what it has begun": (touched(silent(), looks=False).reads().makes(limit=6).looks().looks(), "PASS"),
     "tries again what went wrong": (
-        touched(silent(), looks=False).applied("w", spec=2).asked().answered("fail", code="57P03").passes(1.5).looks(),
+        touched(silent(), looks=False).applied("w", spec=2).calls().answered("fail", code="57P03").passes(1.5).looks(),
         "PASS",
     ),
     "waits until it is ready": (

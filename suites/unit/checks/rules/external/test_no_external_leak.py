@@ -48,7 +48,7 @@ def killed(script: Outside) -> Outside:
 
 def lost(script: Outside) -> Outside:
     """A role with a name of its own is made, and the controller never hears of it."""
-    script.step(1, "apply").applied("w", spec=1).asked("CREATE", "CREATE ROLE").answered("unknown", effect="lose-answer")
+    script.step(1, "apply").applied("w", spec=1).calls("CREATE", "CREATE ROLE").answered("unknown", effect="lose-answer")
     return script.has("r-1", of="").reads()
 
 

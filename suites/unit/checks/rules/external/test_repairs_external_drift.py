@@ -29,7 +29,7 @@ def asleep(script: Outside) -> Outside:
     return settled_role(script).passes(4.0).drifts().passes(8.0).reads().idle(2)
 
 
-def told(script: Outside) -> Outside:
+def notified(script: Outside) -> Outside:
     """A notification tells it at once."""
     return settled_role(script).passes(4.0).drifts().notifies().makes(limit=5).passes(8.0).idle(2)
 
@@ -85,15 +85,15 @@ CASES: Cases = {
     ),
     "the system is down at the end": (within().drifts().turns("down").passes(20.0).idle(2), "NOT_EXERCISED"),
     "its calls go wrong": (
-        within().drifts().asked("CREATE").passes(9.0).answered("fail", effect="reject").passes(4.0).makes(limit=5),
+        within().drifts().calls("CREATE").passes(9.0).answered("fail", effect="reject").passes(4.0).makes(limit=5),
         "PASS",
     ),
     "the answer is lost": (
-        within().drifts().asked("CREATE").passes(6.0).answered("unknown", effect="lose-answer").has(limit=5).reads(),
+        within().drifts().calls("CREATE").passes(6.0).answered("unknown", effect="lose-answer").has(limit=5).reads(),
         "PASS",
     ),
     "the system refuses what it asks": (
-        within().drifts().asked("CREATE").answered("fail", code="42501").passes(9.0).reads(),
+        within().drifts().calls("CREATE").answered("fail", code="42501").passes(9.0).reads(),
         "FAIL",
     ),
     "its process is not there": (within(KILL).drifts().dies().passes(20.0).restarted().passes(1.0).makes(limit=5), "PASS"),
@@ -150,7 +150,7 @@ CASES: Cases = {
     "learnt from fault-free runs, a little longer than they took": (beside(asleep(Outside()).makes(limit=5), polling), "PASS"),
     "learnt from itself": (undeclared().polls(4, 1.0).drifts().makes(limit=5).drifts().passes(30.0).reads(), "FAIL"),
     "only notifications are known to tell it": (
-        beside(asleep(Outside()).passes(60.0).reads(), told),
+        beside(asleep(Outside()).passes(60.0).reads(), notified),
         "NOT_EXERCISED: only notifications told it of what drifted in db, and nothing how often it looks: "
         "declare it (repairs: never, or within so many seconds, of db)",
     ),

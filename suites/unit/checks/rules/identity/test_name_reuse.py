@@ -1,4 +1,4 @@
-"""name-reuse: whom it accuses, whom it does not, and when it knows nothing."""
+"""name-reuse: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.identity import NAME_REUSE
 
@@ -123,7 +123,7 @@ CASES: Cases = {
         ),
         "PASS",
     ),
-    "what nobody collects proves nothing": (beside(two(seen(collected=False), "w-2", "w-3").idle(3), uncollected), "PASS"),
+    "what is never collected proves nothing": (beside(two(seen(collected=False), "w-2", "w-3").idle(3), uncollected), "PASS"),
     "a new one without children": (seen().idle(3), ANOTHER_REASON),
     "a new one that is deleted again needs no children": (
         two(seen(), "w-2", "w-3").idle(3).terminating("w", WIDGETS).deletes("w-2", "w-3"),

@@ -1,4 +1,4 @@
-"""no-delete-of-unseen: whom it accuses, whom it does not, and when it knows nothing. Only for owners references are needed."""
+"""no-delete-of-unseen: which controllers it accuses, and which not, and when it knows nothing. Only owners need references."""
 
 from staleproof.checks.rules.identity import NO_DELETE_OF_UNSEEN
 from staleproof.core.history.entry import Listed, Withheld
@@ -111,7 +111,7 @@ CLAIMS = "persistentvolumeclaims"
 
 
 def claimed(script: Script, name: str = "data-w-0", **labels: str) -> Script:
-    """Another controller makes a claim that nobody owns."""
+    """Another controller makes a claim without an owner."""
     return script.made(name, CLAIMS, owner="", metadata={"labels": labels} if labels else {})
 
 
@@ -196,7 +196,7 @@ CASES: Cases = {
     "what was deleted before it was made again": (beside(scaled().deletes("w-1").let_go().idle(3), sooner), "FAIL"),
     # a sweeper of orphans lists children as they are now, and the primaries of before
     "to know a child is not to know its owner": (beside(swept(101), idle), OWNED),
-    # --- what another controller made and nobody owns
+    # --- what another controller made without an owner
     "a claim that has the primary's name in its own": (
         beside(swept_claims(stored(Script(RESTART, PAST))), stored),
         OF_ANOTHER.format("data-w-0"),
@@ -252,7 +252,7 @@ CASES: Cases = {
     ),
     "a list in the middle has shown it": (recreated().lists("pods").deletes("w-1").let_go(), "NOT_EXERCISED"),
     "a list at the end of the hold has shown it": (recreated().relist().deletes("w-1"), "NOT_EXERCISED"),
-    "a deletecollection names nobody": (recreated().deletes_all().let_go(), "NOT_EXERCISED"),
+    "a deletecollection names no object": (recreated().deletes_all().let_go(), "NOT_EXERCISED"),
     "a new life knows only what it was shown": (
         named(trial()).restarted().lists("pods", without=("w-1",)).hold().deletes("w-1").let_go(),
         "NOT_EXERCISED",

@@ -1,4 +1,4 @@
-"""backs-off: whom it accuses, whom it does not, and when it knows nothing."""
+"""backs-off: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from collections.abc import Sequence
 
@@ -72,7 +72,7 @@ CASES = {
     "a try for each thing that is shown": (recovers(woken_often()), "PASS"),
     "a modest rate for each of several objects": (recovers(three_at_a_time()), "PASS"),
     # --- it may yet try again
-    "after one attempt nobody knows its pace": (rejected([]).closes().stuck(60.0), MAY_YET),
+    "after one attempt its pace is unknown": (rejected([]).closes().stuck(60.0), MAY_YET),
     "only ever woken, by steps of the workload": (woken_by_steps().closes().stuck(100.0), MAY_YET),
     "its next wait may be long": (rejected([0.1, 0.4, 1.6]).closes().stuck(20.0), MAY_YET),
     "too short to tell": (rejected([0.1, 0.1]).closes().stuck(8.0), MAY_YET),

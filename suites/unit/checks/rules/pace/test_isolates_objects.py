@@ -1,4 +1,4 @@
-"""isolates-objects: whom it accuses, whom it does not, and when it knows nothing."""
+"""isolates-objects: which controllers it accuses, which it does not, and when it knows nothing."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""recovers-in-bounded-time: whom it accuses, whom it does not, and when it knows nothing."""
+"""recovers-in-bounded-time: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.pace import RECOVERS_IN_BOUNDED_TIME
 from staleproof.core.fault import AnyFault, HoldStream, LoseAnswer, Refuse, Reject, Skew

@@ -1,4 +1,4 @@
-"""settles: whom it accuses, whom it does not, and when it knows nothing."""
+"""settles: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.pace import SETTLES
@@ -168,7 +168,7 @@ ROUNDS: Cases = {
     "as often as needed": (beside(ended(4), once), round_and_round(4)),
     "a little more often than usual": (beside(ended(3), once), "PASS"),
     "as often as without faults, too": (beside(ended(5), lambda script: over_and_over(script, 3)), "PASS"),
-    "nobody knows how often is usual": (ended(18), "PASS"),
+    "it is unknown how often is usual": (ended(18), "PASS"),
     "at one time": (
         beside(done(trial()).creates("w-b", "w-c", "w-d").deletes("w-b", "w-c", "w-d").settled().resynced(), done),
         "PASS",

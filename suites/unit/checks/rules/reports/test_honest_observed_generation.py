@@ -1,4 +1,4 @@
-"""honest-observed-generation: whom it accuses, whom it does not, and when it knows nothing."""
+"""honest-observed-generation: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.reports import HONEST_OBSERVED_GENERATION
 from staleproof.core.history.resource_version import Revision
@@ -110,8 +110,8 @@ CASES: Cases = {
     # --- findings
     "a generation never shown": (late(held().says(2)), unshown(2)),
     "though it never heard that this was written": (late(held().says(2).loses_the_answer(1)), unshown(2)),
-    "one that there never was, and not who mends it": (late(held().says(7)), unshown(7)),
-    "one that its predecessor had, and not who mends it": (replaced().says(2).let_go(WIDGETS).says(1), INHERITED),
+    "one that there never was, and not the write that mends it": (late(held().says(7)), unshown(7)),
+    "one that its predecessor had, and not the write that mends it": (replaced().says(2).let_go(WIDGETS).says(1), INHERITED),
     "in a life that has never been shown any": (replaced().restarted().says(2), INHERITED),
     "one of a condition": (late(held().says(1, ready=2)), unshown(2, "conditions[Ready].observedGeneration")),
     "going back on an older view": (going_back(), f"{BACK} had not been shown"),

@@ -1,4 +1,4 @@
-"""honest-ready: whom it accuses, whom it does not, and when it knows nothing."""
+"""honest-ready: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from typing import Any
 

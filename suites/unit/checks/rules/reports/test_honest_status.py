@@ -1,4 +1,4 @@
-"""honest-status: whom it accuses, whom it does not, and when it knows nothing."""
+"""honest-status: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from typing import Any
 
@@ -90,7 +90,7 @@ def test_its_story_is_the_last_status_that_it_wrote() -> None:
 
 def test_it_is_judged_in_place_of_the_end_where_there_is_nothing_but_a_status() -> None:
     compared = beside(late(reports(touched(), "False")), reports)
-    told = {each.requirement: each for each in judge(compared.history, [each.history for each in compared.references])}
+    verdicts_by_slug = {each.requirement: each for each in judge(compared.history, [each.history for each in compared.references])}
 
-    assert [each.severity for each in told["honest-status"].findings] == ["misreported"]
-    assert told["converges-after-catch-up"].why == "it writes nothing but status, which honest-status judges"
+    assert [each.severity for each in verdicts_by_slug["honest-status"].findings] == ["misreported"]
+    assert verdicts_by_slug["converges-after-catch-up"].why == "it writes nothing but status, which honest-status judges"

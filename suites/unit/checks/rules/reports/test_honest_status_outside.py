@@ -26,7 +26,7 @@ def waited(script: Outside) -> Outside:
 
 def gone(script: Outside | None = None) -> Outside:
     """Its role is deleted, and it gets to know that."""
-    return settled_role(script or Outside()).drifts().asked("GET", "/roles/w").answered("fail", code="404")
+    return settled_role(script or Outside()).drifts().calls("GET", "/roles/w").answered("fail", code="404")
 
 
 def changed(script: Outside) -> Outside:
@@ -45,14 +45,14 @@ def first(script: Outside) -> Outside:
 
 CASES: Cases = {
     # --- ready though it knows better
-    "says ready, and was told that it is gone": (
+    "says ready, and had the answer that it is gone": (
         gone().says(1, conditions=READY, beat=1).reads().passes(1.0).makes(limit=5),
         "FAIL: widget/ns/w was said to be ready while roles/w of db was deleted, and the controller knew that",
     ),
     "says ready after its own write was refused": (
         settled_role(Outside())
         .drifts(change="changed", limit=9)
-        .asked("ALTER", "ALTER ROLE w")
+        .calls("ALTER", "ALTER ROLE w")
         .answered("fail", code="42501")
         .says(1, conditions=READY, beat=1)
         .reads(),
@@ -76,21 +76,21 @@ CASES: Cases = {
     "hears that what it makes is there already": (
         settled_role(Outside())
         .drifts(change="changed", limit=9)
-        .asked("CREATE", "CREATE ROLE w")
+        .calls("CREATE", "CREATE ROLE w")
         .answered("fail", code="42710")
         .says(1, conditions=READY, beat=1)
         .reads(),
         "PASS",
     ),
     "a changed thing whose repair is refused stays ready": (
-        settled_role(Outside()).drifts(change="changed", limit=9).asked("ALTER").answered("fail", code="42501").passes(9.0).reads(),
+        settled_role(Outside()).drifts(change="changed", limit=9).calls("ALTER").answered("fail", code="42501").passes(9.0).reads(),
         "PASS",
     ),
     "does not know": (settled_role(Outside()).drifts().passes(9.0).reads(), "PASS"),
     "the answer was lost": (
         settled_role(Outside())
         .drifts()
-        .asked()
+        .calls()
         .answered("unknown", effect="cut")
         .says(1, conditions=READY, beat=1)
         .passes(9.0)
@@ -145,7 +145,7 @@ CASES: Cases = {
     "reports the first one before it calls": (first(Outside().reads()).says(1).makes(limit=5), "FAIL"),
     "reports it though the call was refused": (
         changed(first(Outside()).makes(limit=5).says(1).idle(1))
-        .asked("ALTER")
+        .calls("ALTER")
         .answered("fail", code="42501")
         .says(2)
         .passes(5.0)

@@ -1,4 +1,4 @@
-"""reports-skips: whom it accuses, whom it does not, and when it knows nothing."""
+"""reports-skips: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.reports import REPORTS_SKIPS
 from staleproof.core.history.entry import Continued, Stopped

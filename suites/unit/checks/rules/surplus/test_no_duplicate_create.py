@@ -1,4 +1,4 @@
-"""no-duplicate-create: whom it accuses, whom it does not, and when it knows nothing."""
+"""no-duplicate-create: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.surplus import NO_DUPLICATE_CREATE
@@ -170,7 +170,7 @@ CASES: Cases = {
         "PASS",
     ),
     "children of generated children go by what they descend from": (beside(nested(trial()).let_go(), nested), "PASS"),
-    "a role that no reference had is nobody's duplicate": (
+    "a role that no reference had is no duplicate": (
         repairs(repairs(held(), 1).hold("configmaps"), 2).let_go("configmaps").let_go(),
         "PASS",
     ),

@@ -1,4 +1,4 @@
-"""no-excess-delete: whom it accuses, whom it does not, and when it knows nothing."""
+"""no-excess-delete: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from typing import Any
 
@@ -136,7 +136,7 @@ CASES: Cases = {
         "though it had not been shown its own deletes of w-d, w-c",
     ),
     "kept from creating, it has not deleted too many": (beside(kept_from_creating(), grown), "PASS"),
-    "a deletecollection names nobody": (held().deletes_all().let_go(), "PASS"),
+    "a deletecollection names no object": (held().deletes_all().let_go(), "PASS"),
     "scaling up and down is measured against the same workload": (
         beside(held().applied("w", spec=2).creates("w-d").let_go(), waves),
         "PASS",

@@ -1,4 +1,4 @@
-"""survives-lost-answer: whom it accuses, whom it does not, and when it knows nothing."""
+"""survives-lost-answer: which controllers it accuses, which it does not, and when it knows nothing."""
 
 import msgspec
 
@@ -60,7 +60,7 @@ def lost_report() -> Script:
 
 
 def broken() -> Script:
-    """A connection broke, and nobody knows of the answer."""
+    """A connection broke, and whether an answer arrived is unknown."""
     script = three(Script(losing())).asks("create", "pods")
     script.entries[-1] = msgspec.structs.replace(script.entries[-1], outcome="unknown", code=0)
     return script.idle(2)
@@ -128,7 +128,7 @@ CASES: Cases = {
         Script(Kill(resource="pods")).step(1, "apply").applied("w", spec=3).creates("w-a").loses_the_answer(),
         "NOT_EXERCISED",
     ),
-    "nobody knows of the answer": (broken(), "NOT_EXERCISED"),
+    "whether an answer arrived is unknown": (broken(), "NOT_EXERCISED"),
 }
 
 

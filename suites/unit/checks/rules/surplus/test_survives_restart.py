@@ -1,4 +1,4 @@
-"""survives-restart: whom it accuses, whom it does not, and when it knows nothing."""
+"""survives-restart: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from collections.abc import Mapping
 
@@ -75,7 +75,7 @@ def also_held() -> Script:
     return script.let_go(fault=1).dies().lives_again()
 
 
-def asked_again() -> Script:
+def same_names() -> Script:
     """It is shown no children and asks for the same names."""
     script = applied(Script(RESTART, PAST), "w-0", "w-1", generated="").dies().lives_again(past={"pods": {}})
     return touched(script.refused("create", "w-0", "AlreadyExists").refused("create", "w-1", "AlreadyExists"))
@@ -133,7 +133,7 @@ CASES: Cases = {
     # innocent, though it looks suspicious
     "finds everything done": (restarted().idle(2), "PASS"),
     "goes on where it was killed": (touched(killed("w-a", "w-b").creates("w-c").idle(1)).idle(2), "PASS"),
-    "asks for deterministic names again": (beside(asked_again(), named), "PASS"),
+    "asks for deterministic names again": (beside(same_names(), named), "PASS"),
     "replaces what was lost while it was down": (restarted(removed="w-a").creates("w-d"), "PASS"),
     "rolls out in another order": (restarted().creates("w-d").deletes("w-a").idle(2), "PASS"),
     "has not seen creates of the same life": (

@@ -1,4 +1,4 @@
-"""waits-for-initial-sync: whom it accuses, whom it does not, and when it knows nothing."""
+"""waits-for-initial-sync: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from msgspec import structs
 

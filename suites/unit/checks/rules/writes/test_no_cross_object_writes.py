@@ -1,4 +1,4 @@
-"""no-cross-object-writes: whom it accuses, whom it does not, and when it knows nothing."""
+"""no-cross-object-writes: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ ACCUSED = (
 NO_FAULT = "NOT_EXERCISED: no fault touched the controller, so it had no reason to do anything unusual"
 CASES: Cases = {
     "writes to what belongs to others": (late(writes(held())), ACCUSED.format("wrote to", "theirs")),
-    "an object is told once": (late(writes(writes(held(), 1), 2)), ACCUSED.format("wrote to", "theirs")),
+    "an object is named once": (late(writes(writes(held(), 1), 2)), ACCUSED.format("wrote to", "theirs")),
     "makes what no reference had": (late(makes(held(), "nudge")), ACCUSED.format("created", "nudge")),
     "deletes it": (late(held().deletes("theirs", resource="configmaps")), ACCUSED.format("deleted", "theirs")),
     "deletes it with a collection": (late(held().deletes_all("configmaps")), ACCUSED.format("deleted", "theirs")),

@@ -1,4 +1,4 @@
-"""no-lost-update: whom it accuses, whom it does not, and when it knows nothing."""
+"""no-lost-update: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def drops(script: Script) -> Script:
 
 
 def blind(script: Script) -> Script:
-    """Another user annotates it while its stream is cut: nobody shows that."""
+    """Another user annotates it while its stream is cut: nothing shows that."""
     made(script)._streams.pop("pods")
     return writes(script.applied("w-0", "pods", metadata=metadata(script, **MARK)), spec={"a": 2})
 
@@ -79,7 +79,7 @@ def competed(*, refused: bool = False, subresource: str = "", verb: str = "updat
     script = made(Script(Compete(resource="pods")))
     known = script._objects["pods", "w-0"]
     script._ask(verb, "pods", "w-0", subresource=subresource)
-    told = {
+    rival = {
         "resource": "pods",
         "namespace": script.namespace,
         "name": "w-0",
@@ -87,7 +87,7 @@ def competed(*, refused: bool = False, subresource: str = "", verb: str = "updat
         "fault": 0,
         "executed": executed,
     }
-    script._commit("MODIFIED", "pods", known).adds(Competed, request=script._request, revision=script._revision, **told).fires()
+    script._commit("MODIFIED", "pods", known).adds(Competed, request=script._request, revision=script._revision, **rival).fires()
     if refused:
         return script._fail(409, "Conflict", "w-0")
     return script._commit("MODIFIED", "pods", known | {"spec": {"a": 2}})._answer("pods", "w-0")
@@ -110,9 +110,9 @@ def lists(path: str, before: object, *theirs: object, ours: object, mine: object
     return script.updates("w-0", "pods", subresource="", **placed(ours)).let_go()
 
 
-def enforces(script: Script, *, hidden: bool = False, field: str = "data", whole: object = None, extra: object = None) -> Script:
+def enforces(script: Script, *, hidden: bool = False, field: str = "data", enforced: object = None, extra: object = None) -> Script:
     """A field that is the controller's whole: what another user adds it takes away, when it is shown that or looks again."""
-    own: dict[str, Any] = {field: whole or {"a": "1"}}
+    own: dict[str, Any] = {field: enforced or {"a": "1"}}
     more: dict[str, Any] = {field: extra or {"a": "1", "theirs": "1"}}
     script.step(1, "apply").applied("w").creates("w-0", generated="", **own).idle(1).step(2, "edit")
     if hidden:
@@ -123,7 +123,7 @@ def enforces(script: Script, *, hidden: bool = False, field: str = "data", whole
 
 
 def enforces_args(script: Script, *, hidden: bool = False, by: str = "x") -> Script:
-    return enforces(script, hidden=hidden, field="args", whole=["a"], extra=["a", by])
+    return enforces(script, hidden=hidden, field="args", enforced=["a"], extra=["a", by])
 
 
 def twice() -> Script:
@@ -186,7 +186,7 @@ CASES: Cases = {
     "what others had set in the one before": (replaced(was_its_own=False), "FAIL"),
     "what it was shown": (writes(edited().let_go()), UNSEEN),
     "what it has read": (writes(edited().gets("w-0")).let_go(), UNSEEN),
-    "what the answer to an own write told": (writes(keeps(edited())).let_go(), "PASS"),
+    "what the answer to an own write showed": (writes(keeps(edited())).let_go(), "PASS"),
     "what it writes back without faults, too": (beside(writes(edited(), spec={"a": 2}).let_go(), blind), "PASS"),
     "what it takes back without faults, though it was shown it": (beside(writes(edited(), spec={"a": 2}).let_go(), drops), "PASS"),
     "what is its own whole": (beside(enforces(trial(), hidden=True), enforces), "PASS"),
@@ -196,7 +196,7 @@ CASES: Cases = {
     "what it has taken back before": (twice(), "PASS"),
     # --- nothing is known
     "nothing happened": (trial(), UNSEEN),
-    "nobody else wrote": (writes(made(trial()).hold(), spec={"a": 2}).let_go(), UNSEEN),
+    "no other user wrote": (writes(made(trial()).hold(), spec={"a": 2}).let_go(), UNSEEN),
     "it did not write": (edited().let_go(), UNSEEN),
     "in no namespace": (edited().asks("update", "pods", "w-0", namespace="").let_go(), UNSEEN),
 }

@@ -1,4 +1,4 @@
-"""no-time-travel: whom it accuses, whom it does not, and when it knows nothing."""
+"""no-time-travel: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from collections.abc import Mapping
 
@@ -68,7 +68,7 @@ def shrunk(script: Script) -> Script:
 
 
 def stored(script: Script) -> Script:
-    """Another controller makes a claim for each of two, then of four; nobody owns them."""
+    """Another controller makes a claim for each of two, then of four; they have no owner."""
     script.step(1, "apply").applied("w", spec=2).creates("w-set", resource="replicasets.apps", generated="", spec=2)
     script.made("data-w-0", "claims", owner="").made("data-w-1", "claims", owner="").idle(1)
     script.step(2, "scale").applied("w", spec=4).updates("w-set", "replicasets.apps", subresource="", spec=4)
@@ -122,7 +122,7 @@ SET_BACK = (
     f"{SHOWN.format('only up to resourceVersion 101', 103)}"
 )
 CASES: Cases = {
-    "data of what it takes for too many, which nobody owns": (
+    "data of what it takes for too many, which has no owner": (
         beside(returned(stored).lists("claims").deletes("data-w-3", resource="claims", precondition=True), stored),
         "FAIL",
     ),

@@ -49,7 +49,7 @@ def test_a_variable_that_is_set_but_empty_is_an_error_that_names_it(folder: Path
 
 
 @pytest.mark.parametrize(
-    ("environment", "told"),
+    ("environment", "message"),
     [
         ({"KUBEBUILDER_ASSETS": "nowhere"}, r"KUBEBUILDER_ASSETS points at .*etcd, and there is no such file"),
         ({"TEST_ASSET_ETCD": "no"}, "TEST_ASSET_ETCD points at"),
@@ -58,11 +58,11 @@ def test_a_variable_that_is_set_but_empty_is_an_error_that_names_it(folder: Path
     ],
 )
 def test_a_missing_program_is_an_error_that_names_the_variable(
-    environment: dict[str, str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    environment: dict[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "etcd").write_text("")
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         find_assets(environment, why="")
 
 

@@ -1,4 +1,4 @@
-"""Who may attach to a control plane that another process keeps."""
+"""Which process may attach to a control plane that another process keeps."""
 
 from pathlib import Path
 

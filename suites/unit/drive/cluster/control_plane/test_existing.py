@@ -72,7 +72,7 @@ async def test_without_a_kubeconfig_there_is_nothing_to_use(tmp_path: Path) -> N
 
 
 @pytest.mark.io
-async def test_nobody_answers(tmp_path: Path) -> None:
+async def test_nothing_answers(tmp_path: Path) -> None:
     ca_file = make_credentials(tmp_path, ["u"]).ca_file
     cluster = {"server": f"https://127.0.0.1:{free_port()}", "certificate-authority": str(ca_file)}
     path = kubeconfig(tmp_path, cluster=cluster, user=TOKEN)

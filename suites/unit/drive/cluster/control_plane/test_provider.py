@@ -37,7 +37,7 @@ async def test_an_empty_variable_is_taken_and_then_refused(nothing: Path, monkey
         await use(ControlPlaneOptions(), nothing / "run")
 
 
-async def test_a_damaged_entry_is_passed_over_and_told(nothing: Path) -> None:
+async def test_a_damaged_entry_is_passed_over_and_reported(nothing: Path) -> None:
     entry = entry_folder(nothing, KUBERNETES_VERSION)
     entry.mkdir(parents=True)
     (entry / "servers").write_text("binary")

@@ -34,7 +34,7 @@ from staleproof.cli.watching import watched
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
 from staleproof.display import Display
-from staleproof.draw.order import expected_seconds
+from staleproof.draw.order import expected_seconds, share
 from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import FAMILIES
 from staleproof.errors import HarnessBug, OutOfTime, SetupError, UsageError
@@ -181,7 +181,7 @@ def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: S
     named = selection.of("", named)
     selected = [each for family in FAMILIES for each in queue.selected("", family)]
     runs.total = len(named) + len(selected)
-    notes.note(ahead([*(Planned(each.plan, expected_seconds(each.plan, {}), "") for each in named), *selected]))
+    notes.note(ahead([*(Planned(each.plan, expected_seconds(each.plan, {}), "", share(each.plan)) for each in named), *selected]))
     for each in named:
         try:
             runs(each.plan)
@@ -221,7 +221,7 @@ def _planned(settings: Settings, named: Sequence[Plan], samples: Samples, select
     """The plans that would be run; in words, why others are not known."""
     found, missing = recall_all(settings.dir, subject_for(settings, named), samples, mutations_of(settings))
     families = _families_of(found, settings, Claims(settings.dir))
-    every = [Planned(plan, expected_seconds(plan, {}), "") for plan in named]
+    every = [Planned(plan, expected_seconds(plan, {}), "", share(plan)) for plan in named]
     every += [each for family in FAMILIES for each in families.plans(family)]
     if not missing:
         selection.check(every)

@@ -11,10 +11,12 @@ from math import fsum, sqrt
 import msgspec
 
 from staleproof.core.fault import AnyFault
+from staleproof.core.operator.edge import Edge
 from staleproof.core.plan.coverage import moments, occasions
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Patch, Rest, Together, in_parts, parts, removes
 from staleproof.core.times import LEAST_PLAN_SECONDS, TRIES_AGAIN_FACTOR
+from staleproof.draw.sweep import only_changes
 
 _DETAIL = 0.2
 """What a fault on another resource, in another phase, or over another change is worth, as a part of what another fault is."""
@@ -28,6 +30,8 @@ that, because such plans are many, and bugs few: else what is duplicated would c
 _SCENARIOS = {"sweep": 3.0, "drawn": 0.25}
 """A sweep is about moves of which the map says that they take something away. A drawn plan tries several faults over a workload
 that came by chance: most of what it is said to try it does not, so what needs no luck comes before it."""
+_ONLY_CHANGES = 0.5
+"""A sweep of moves that only change what is there: an old view undoes a change, and deletes nothing."""
 _HARM = 2.0
 _HARMFUL = frozenset(
     {
@@ -85,17 +89,19 @@ def _is_telling(plan: Plan) -> bool:
     )
 
 
-def most_valuable_first(plans: Sequence[Plan], seconds: Sequence[float], *, references: int = 0) -> Iterator[int]:
+def most_valuable_first(
+    plans: Sequence[Plan], seconds: Sequence[float], *, shares: Sequence[float] = (), references: int = 0
+) -> Iterator[int]:
     """The positions of the plans in the order in which they should be run when there may not be time for all.
 
     What tries a requirement with a fault is worth most when nothing before it did, and half as much with each that did, and more
     where such faults have shown more bugs and where more is lost by them; what counts is the worth of each second. A sweep is worth
-    as many plans as it has primaries. `references`: so many runs without faults are made before the first plan of a workload, and
-    serve all others of it.
+    as many plans as it has primaries. `shares`: each plan's `share`; empty: nothing is known of the operator. `references`: so many
+    runs without faults are made before the first plan of a workload, and serve all others of it.
     """
     tried: Counter[tuple[str, ...]] = Counter()
     known = [(_cells(plan), _details(plan)) for plan in plans]
-    shares = [_share(plan) for plan in plans]
+    shares = shares or [share(plan) for plan in plans]
     appear = [max(1, sum(isinstance(part, Apply) for part in parts(plan.steps[0]))) for plan in plans]
     costs = [max(each, LEAST_PLAN_SECONDS) / primaries for primaries, each in zip(appear, seconds, strict=True)]
     workloads, begun = [_workload(plan) for plan in plans], set[bytes]()
@@ -118,10 +124,10 @@ def _worth(cells: Cells, details: Cells, tried: Counter[tuple[str, ...]]) -> flo
     return harm + _DETAIL * fsum(0.5 ** tried[detail] for detail in details)
 
 
-def _share(plan: Plan) -> float:
-    """By how much more bugs such faults have shown than others, and such workloads."""
-    share = max((_SHARES.get(effect, 1.0) for fault in plan.faults for effect in fault.effects), default=1.0)
-    return share * _SCENARIOS.get(plan.scenario, 1.0)
+def share(plan: Plan, edges: Sequence[Edge] = ()) -> float:
+    """By how much more bugs such faults have shown than others, and such workloads. `edges`: the operator's map."""
+    largest = max((_SHARES.get(effect, 1.0) for fault in plan.faults for effect in fault.effects), default=1.0)
+    return largest * (_ONLY_CHANGES if only_changes(plan, edges) else _SCENARIOS.get(plan.scenario, 1.0))
 
 
 def _workload(plan: Plan) -> bytes:

@@ -327,6 +327,22 @@ def copies_in(plan: Plan) -> list[str]:
     return list(names) if plan.scenario == SCENARIO.name and len(names) > 1 else []
 
 
+def only_changes(plan: Plan, edges: Sequence[Edge]) -> bool:
+    """Whether it is a sweep of moves that take nothing away, by these edges; False where they say nothing of its moves."""
+    fields = {_field(part.patch) for part in in_parts(plan.steps) if isinstance(part, Patch)}
+    swept = [edge for edge in edges if copies_in(plan) and _field(edge.move.do) in fields]
+    return bool(swept) and not any(edge.takes_away for edge in swept)
+
+
+def _field(patch: object) -> Sequence[str]:
+    """What a patch of one field, or of one block, is about."""
+    path = []
+    while isinstance(patch, dict) and len(patch) == 1:
+        ((key, patch),) = patch.items()
+        path.append(key)
+    return tuple(path)
+
+
 def alone(plan: Plan, name: str) -> Plan:
     """A sweep with this primary only: the same steps, the same faults."""
     return replace(plan, title=f"{plan.title}; {name} alone", steps=_only(plan, {name}))

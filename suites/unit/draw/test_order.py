@@ -6,14 +6,16 @@ from msgspec import structs
 
 from staleproof.core.fault import AnyFault as Fault
 from staleproof.core.fault import Expire, HoldStream, PastSnapshot, Refuse, Restart, Skew, SlowAnswer, Window
+from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Patch, Rest, Resync, Step, Together, Touch
-from staleproof.draw.order import expected_seconds, most_valuable_first
+from staleproof.draw.canonical import another
+from staleproof.draw.order import expected_seconds, most_valuable_first, share
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.scenarios import canonical_plans
 
-from .seen import PODS, TARGET, WIDGETS, controllers, sample
+from .seen import MOVE, PODS, TARGET, WIDGETS, controllers, sample
 
 TOOK = {"apply": 2.0, "touch": 0.5, "rest": 0.25, "settle": 1.0, "start": 3.0}
 APPEAR, TOUCH = Apply(object=sample(3)), Touch(target=TARGET)
@@ -100,6 +102,18 @@ def test_a_sweep_comes_before_as_many_plans_as_it_has_primaries() -> None:
 def test_what_the_map_points_at_comes_first_and_what_was_drawn_last() -> None:
     made = [structs.replace(plan(HELD, aims=("a",)), scenario=name) for name in ("drawn", "streams", "sweep")]
     assert list(most_valuable_first(made, [1.0] * 3)) == [2, 1, 0]
+
+
+def test_a_sweep_of_what_only_changes_comes_after_what_takes_something_away() -> None:
+    """An old view undoes a change, and deletes nothing."""
+    steps = (APPEAR, Patch(target=TARGET, patch=MOVE.do), Apply(object=another(sample(3))))
+    sweep = structs.replace(plan(PAST, steps=steps), scenario="sweep")
+    changing, taking = Edge(MOVE, changes=(PODS,)), Edge(MOVE, goes=(PODS,))
+    unknown = Edge(structs.replace(MOVE, do={"spec": {"other": 1}}), changes=(PODS,))
+    changes, takes = share(sweep, (changing,)), share(sweep, (taking,))
+    assert changes < share(plan(PAST)) < takes
+    assert share(sweep, (changing, taking)) == share(sweep, (unknown,)) == share(sweep) == takes
+    assert list(most_valuable_first([sweep, sweep], [1.0, 1.0], shares=[changes, takes])) == [1, 0]
 
 
 def test_a_sweep_is_worth_what_each_of_its_primaries_tries() -> None:

@@ -15,7 +15,7 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.drawn import Covered, Failing, first, is_about
 from staleproof.draw.family import Family
-from staleproof.draw.order import expected_seconds
+from staleproof.draw.order import expected_seconds, share
 from staleproof.draw.profile import Profile
 from staleproof.report.baseline import Baseline
 
@@ -41,7 +41,7 @@ class Families:
         then what covers something new."""
         known = self.claims.agreed(f"failing {family}", lambda: self._failing.plans(family)) if family.drawn else []
         return [
-            Planned(plan, expected_seconds(plan, about.seconds), about.name)
+            Planned(plan, expected_seconds(plan, about.seconds), about.name, share(plan, about.edges))
             for about in self.observed
             for plan in self._about(about, family, known)
         ]

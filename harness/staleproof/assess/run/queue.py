@@ -44,11 +44,13 @@ from staleproof.report.model import EndedSearch
 
 
 class Planned(NamedTuple):
-    """A plan, the seconds that it is expected to take, and the primary that it is for, as `widgets.example.com/sample`."""
+    """A plan, the seconds that it is expected to take, the primary that it is for, as `widgets.example.com/sample`, and what a
+    second of it is worth beside others (`draw.order`)."""
 
     plan: Plan
     seconds: float
     primary: str
+    share: float
 
 
 class Search(NamedTuple):
@@ -81,9 +83,16 @@ class Job:
 
     key: str
     test: str
-    plan: Plan
-    seconds: float
+    planned: Planned
     search: Search | None = None
+
+    @property
+    def plan(self) -> Plan:
+        return self.planned.plan
+
+    @property
+    def seconds(self) -> float:
+        return self.planned.seconds
 
 
 @dataclass(slots=True)
@@ -188,7 +197,7 @@ class Queue:
         """Its jobs, when this test has asked for the family so often before."""
         about = f"{test}\0{family}\0{times}\0".encode()
         return [
-            Job(_digest(about, each.plan), test, each.plan, each.seconds, Search(test, each.primary) if family.drawn else None)
+            Job(_digest(about, each.plan), test, each, Search(test, each.primary) if family.drawn else None)
             for each in self.selected(test, family)
         ]
 
@@ -213,8 +222,8 @@ class Queue:
         """The most valuable first, if the time may not be enough for all; else the longest, and then what was drawn, as it was."""
         if not self._hurries:
             return sorted(jobs, key=lambda job: (bool(job.search), 0.0 if job.search else -job.seconds))
-        plans, seconds = [job.plan for job in jobs], [job.seconds for job in jobs]
-        return [jobs[number] for number in most_valuable_first(plans, seconds, references=REFERENCES)]
+        plans, seconds, shares = ([getattr(job.planned, name) for job in jobs] for name in ("plan", "seconds", "share"))
+        return [jobs[number] for number in most_valuable_first(plans, seconds, shares=shares, references=REFERENCES)]
 
     def _acquire(self, lock: FileLock) -> None:
         """Wait for a plan that another worker runs, and make meanwhile what other workers' trials have to be compared with."""

@@ -53,7 +53,7 @@ class Worker:
     def plans(self, family: Family) -> list[Planned]:
         every = {primary: self.rests.get(name, ()) for primary, name in (("w", family.name), ("v", f"{family.name}@v"))}
         return [
-            Planned(plan(f"{family.name}{'@v' * (primary == 'v')}{n}", *aims), float(str(seconds)), f"widgets/{primary}")
+            Planned(plan(f"{family.name}{'@v' * (primary == 'v')}{n}", *aims), float(str(seconds)), f"widgets/{primary}", 1.0)
             for primary, each in every.items()
             for n, (seconds, *aims) in enumerate(each)
         ]

@@ -12,7 +12,7 @@ from staleproof.errors import UsageError
 
 
 def planned(number: int) -> Planned:
-    return Planned(Plan(scenario="streams", title=f"streams: hold pods {number} s", steps=(Rest(seconds=number),)), 1.0, "w")
+    return Planned(Plan(scenario="streams", title=f"streams: hold pods {number} s", steps=(Rest(seconds=number),)), 1.0, "w", 1.0)
 
 
 PLANNED = [planned(number) for number in range(14)]

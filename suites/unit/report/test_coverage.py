@@ -33,7 +33,7 @@ def test_what_fired_covers_what_it_put_to_the_test() -> None:
 
 def test_it_is_reported_in_a_line() -> None:
     first, *_ = reached(runs.report(trial("1", fault()), trial("2", fault(phase="rests", move="", resource="*"))))
-    where = f"on 1 resource, in 2 of {len(PHASES)} phases, over changes of 1 field"
+    where = f"on 1 resource, in 2 of {len(PHASES)} phases, over changes of 1 field (1 pair of a fault and a field)"
     assert first == f"covered: 1 requirement by 1 kind of faults {where}: 2 combinations"
 
 

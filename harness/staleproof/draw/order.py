@@ -30,7 +30,7 @@ that, because such plans are many, and bugs few: else what is duplicated would c
 _SCENARIOS = {"sweep": 3.0, "drawn": 0.25}
 """A sweep is about moves of which the map says that they take something away. A drawn plan tries several faults over a workload
 that came by chance: most of what it is said to try it does not, so what needs no luck comes before it."""
-_ONLY_CHANGES = 0.5
+_ONLY_CHANGES = 0.25
 """A sweep of moves that only change what is there: an old view undoes a change, and deletes nothing."""
 _HARM = 2.0
 _HARMFUL = frozenset(

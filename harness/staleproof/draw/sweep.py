@@ -215,7 +215,7 @@ def late(observed: Observed, profile: Profile) -> Iterator[Draft]:
             there_and_back(copies(observed, [each.move for each in edges])),
             aims=("tolerates-skew", "converges-after-catch-up"),
         )
-        for edges in profile.more(_every(observed, profile))
+        for edges in profile.more(chunks(worst_first(observed.edges)))
         for title, resources in (("what it makes", _effects(edges)), (observed.resource, {observed.resource}))
         if (lagging := [each for each in observed.watched if each in resources])
     )

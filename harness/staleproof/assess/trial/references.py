@@ -117,10 +117,19 @@ class References:
         for name, plan in self.worker.shared.references().items():
             if plan.controller == subject and plan.companions == self.worker.options.companions and is_harmless(plan):
                 groups[msgspec.json.encode((plan.steps, plan.faults, plan.before), order="sorted")].append(name)
-        for names in map(tuple, groups.values()):
+        alike = [tuple(names) for names in groups.values() if len(names) > 1]  # one run alone shows nothing
+        for names in alike:
             if names not in self._unstable:
-                self._unstable[names] = unstable_fields([self.worker.shared.reference(name) for name in names])
-        return pooled(self._unstable[tuple(names)] for names in groups.values())
+                self._unstable[names] = self._unstable_in(names)
+        return pooled(self._unstable[names] for names in alike)
+
+    def _unstable_in(self, names: Sequence[str]) -> frozenset[UnstableField]:
+        """What these runs of one plan do not agree on, by the first worker that asks."""
+
+        def make() -> bytes:
+            return msgspec.json.encode(sorted(unstable_fields([self.worker.shared.reference(name) for name in names])))
+
+        return frozenset(msgspec.json.decode(self.worker.once("unstable fields", names, make), type=list[UnstableField]))
 
     def raise_hopeless(self, of: str) -> None:
         """Hopeless when all workloads of a sample that were run without any fault so far, and these are some, cannot be used."""

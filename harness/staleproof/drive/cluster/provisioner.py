@@ -25,6 +25,7 @@ _CLASS: Manifest = {
     "provisioner": _NAME,
     "volumeBindingMode": "Immediate",
 }
+_CLAIMS, _VOLUMES = _CONCERNED = ("persistentvolumeclaims", "persistentvolumes")
 _CONFLICT = 409
 
 
@@ -55,11 +56,12 @@ async def _provide(kind: ResourceType, api: Api, truth: Truth) -> None:
 def _waiting(truth: Truth) -> Iterator[JSON]:
     """Claims that want a volume of ours, and volumes of ours that no claim wants any more."""
     for (resource, _, _), obj in truth.objects.items():
+        if resource not in _CONCERNED or "deletionTimestamp" in obj["metadata"]:
+            continue
         said = obj["metadata"].get("annotations") or {}
-        phase = (obj.get("status") or {}).get("phase")
-        is_unmet = resource == "persistentvolumeclaims" and said.get(_CLAIMED_FROM) == _NAME and not obj["spec"].get("volumeName")
-        is_left = resource == "persistentvolumes" and said.get(_MADE) == _NAME and phase == "Released"
-        if (is_unmet or is_left) and "deletionTimestamp" not in obj["metadata"]:
+        is_unmet = resource == _CLAIMS and said.get(_CLAIMED_FROM) == _NAME and not obj["spec"].get("volumeName")
+        is_left = resource == _VOLUMES and said.get(_MADE) == _NAME and (obj.get("status") or {}).get("phase") == "Released"
+        if is_unmet or is_left:
             yield obj
 
 

@@ -28,7 +28,6 @@ from staleproof.core.plan.waiting import closes_with, departure_seconds, pause_s
 from staleproof.core.times import (
     AT_MOST_NEEDED_SECONDS,
     DEPARTURE_SECONDS,
-    LOOKING_FACTOR,
     MARGIN_SECONDS,
     POLL_SECONDS,
 )
@@ -40,6 +39,7 @@ from staleproof.drive.trial.clean_up import clean_up
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.event_bus import Condition
 from staleproof.drive.trial.external_faults import ExternalFaults
+from staleproof.drive.trial.looks import Looks
 from staleproof.drive.trial.nudges import what_heals
 from staleproof.drive.trial.outside import Outside
 from staleproof.drive.trial.placing import place
@@ -440,11 +440,11 @@ class _Run:
     async def _until_settled(self, released: float) -> str:
         """Wait until converged and quiet; what was missing when the time ran out, empty when nothing is."""
         spec, settle = self._spec, self._settle
-        missing, lasts = "still busy", spec.lasts[-1] if spec.lasts else 0.0
+        lasts = spec.lasts[-1] if spec.lasts else 0.0
         was_released = closes_with(spec.plan, len(spec.plan.steps))
+        looks = Looks(lambda: spec.converged(self._live()) if spec.converged else "", "still busy")
 
         def settled(now: float) -> bool | float:
-            nonlocal missing
             if self._process_faults.is_busy:
                 return now + POLL_SECONDS
             since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
@@ -454,17 +454,14 @@ class _Run:
                 due = idle + (settle.idle_seconds if was_released else settle.settling_seconds)
             else:
                 due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
-            if now < due:
-                return due
-            missing = spec.converged(self._live()) if spec.converged else ""
-            return not missing
+            return due if now < due else looks.find_nothing(since, now)
 
         limit = lasts + (spec.deadline_seconds or settle.deadline_seconds)
         while limit:
             if await self._bus.until(settled, limit_seconds=limit):
                 return ""
             limit = self._more_seconds(time.monotonic() - released)
-        return missing
+        return looks.in_the_end(self._activity.quiet_since(time.monotonic()))
 
     async def _patiently(self, released: float, lacked: str) -> tuple[str, float]:
         """Wait for what is lacking until the patience is over, and no longer than it takes; what is missing then, and how many
@@ -473,22 +470,14 @@ class _Run:
         left = released + patience.seconds - began if patience is not None and lacked else 0.0
         if patience is None or left <= 0 or not patience.missing(self._recorder.so_far()):
             return lacked, 0.0
-        known: dict[float, str] = {}
-        looks_again = began
+        looks = Looks(lambda: patience.missing(self._recorder.so_far()), lacked)
 
         def is_there(now: float) -> bool | float:
-            nonlocal looks_again
             since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
             if self._process_faults.is_busy or since is None or idle is None:
                 return now + POLL_SECONDS
             due = max(since + settle.quiet_seconds, idle + settle.idle_seconds)
-            if since in known:
-                return not known[since]
-            if now < max(due, looks_again):
-                return max(due, looks_again)
-            known[since] = patience.missing(self._recorder.so_far())
-            looks_again = now + LOOKING_FACTOR * (time.monotonic() - now)
-            return not known[since]
+            return due if now < due else looks.find_nothing(since, now)
 
         await self._bus.until(is_there, limit_seconds=left)
         return patience.missing(self._recorder.so_far()), time.monotonic() - began

@@ -1,7 +1,7 @@
 """The plans of families for one controller: the canonical ones, and those that are drawn, in the order in which they teach most."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -35,6 +35,8 @@ class Families:
     claims: Claims
     root: Path
     controller: Callable[[], Subject]
+    _drawn: dict[tuple[Family, str], list[Plan]] = field(default_factory=dict)
+    """Drawing takes seconds, and the run asks twice: for what is ahead, and for what to run."""
 
     def plans(self, family: Family) -> list[Planned]:
         """The plans of a family, for every sample: the same in every worker. Of those that are drawn, what failed comes first, and
@@ -55,9 +57,10 @@ class Families:
                 self._failing.note(family, result.plan, failed=failed)
 
     def _about(self, about: Observed, family: Family, known: Sequence[Plan]) -> Iterable[Plan]:
-        made = family.plans(about, self.profile)
         if not family.drawn:
-            return made
+            return family.plans(about, self.profile)
+        made = self._drawn.setdefault((family, about.name), [])
+        made += () if made else family.plans(about, self.profile)
         again = (replace(plan, before=about.before) for plan in known if is_about(plan, about))
         return first(again, self._covered.new_first(made))
 

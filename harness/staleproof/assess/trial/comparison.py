@@ -29,6 +29,7 @@ from staleproof.core.plan.pace import lasted
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import is_workload
 from staleproof.core.times import SIMILAR_QUICK_SECONDS, SIMILAR_SETTLING_SECONDS, SIMILAR_STEP_SECONDS
+from staleproof.draw.sweep import copies_in
 
 AGREEING = 6
 """So many fault-free ends must agree before a value or a count is held against a controller."""
@@ -45,8 +46,12 @@ class Asks(Protocol):
 
 def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[History, ...]]]:
     """In the order in which they are asked: each answers with all references that the trial is then to be compared with. The first
-    asks for no run: what the run has shown by now to be unstable may be all that differs."""
+    asks for no run: what the run has shown by now to be unstable may be all that differs. Of a sweep only one short run is asked
+    for, because what is suspected in it is run alone, and then compared with the rest."""
     yield lambda history: history.references
+    if copies_in(plan):
+        yield lambda history: _more(history, _final(asks, plan))
+        return
     yield lambda history: _more(history, asks(fresh(plan), "paced", lasts=_paced(history)))
     yield lambda history: _more(history, _woken(asks, plan, history))
     yield lambda history: _more(history, _final(asks, plan))

@@ -206,9 +206,9 @@ class Session(Worker):
         """Compare a trial with all that explains it, and run it again if there is a finding, as long as there is time for that: a
         finding that could not be confirmed any more is none. OutOfTime when there was none to explain a doubt. A sweep only says
         what is to be run alone."""
-        if copies_in(plan):
-            return _Judged(history, judge(history))
         judged = self._compared(plan, history, folder)
+        if copies_in(plan):
+            return replace(judged, is_cut=False)
         if not judged.is_cut and not failures(judged.verdicts) and waited_in_vain(judged.history):
             set_aside(folder, IN_VAIN)
             judged = self._compared(plan, self._run(plan, judged.history.harmless, folder), folder)
@@ -277,7 +277,8 @@ class Session(Worker):
         judged = _Judged(history, judge(history))
         if not differs(judged.history, judged.verdicts):
             return judged
-        wanted = self.wanted.comparisons(plan, history) if failures(judged.verdicts) else contextlib.nullcontext()
+        helps = failures(judged.verdicts) and not copies_in(plan)
+        wanted = self.wanted.comparisons(plan, history) if helps else contextlib.nullcontext()
         with self.doing("confirming", plan.title), wanted:
             return self._explained(plan, judged, folder)
 

@@ -39,13 +39,15 @@ async def provide(api: Api, truth: Truth) -> Coroutine[Any, Any, None]:
 async def _provide(kind: ResourceType, api: Api, truth: Truth) -> None:
     """`done` has what was seen to, by uid: truth learns of it a moment later."""
     done: set[str] = set()
+    seen = -1
 
-    def todo() -> list[JSON]:
-        return [obj for obj in _waiting(truth) if obj["metadata"]["uid"] not in done]
+    def has_news() -> bool:
+        return truth.commits_of(_CONCERNED) != seen
 
     while True:
-        await truth.until(lambda: bool(todo()))
-        for obj in todo():
+        await truth.until(has_news)
+        seen = truth.commits_of(_CONCERNED)
+        for obj in [each for each in _waiting(truth) if each["metadata"]["uid"] not in done]:
             done.add(obj["metadata"]["uid"])
             if obj["kind"] == "PersistentVolume":
                 await api.delete(kind, "", obj["metadata"]["name"])

@@ -7,6 +7,7 @@ established. Before anything is written down, Secret data is replaced by digests
 import asyncio
 import hashlib
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -42,6 +43,7 @@ class Truth:
         self._watched: dict[str, ResourceType] = {}
         self._deleted: dict[Key, int] = {}
         self._managed: dict[Key, frozenset[tuple[str, ...]]] = {}
+        self._commits: Counter[str] = Counter()
         self._news = asyncio.Condition()
 
     async def discover(self) -> None:
@@ -78,6 +80,10 @@ class Truth:
     def live(self, namespace: str) -> dict[Key, JSON]:
         """The objects of a namespace as of the last commit seen."""
         return {key: obj for key, obj in self.objects.items() if key[1] == namespace}
+
+    def commits_of(self, resources: Collection[str]) -> int:
+        """How many commits to these resources were seen since it began."""
+        return sum(self._commits[each] for each in resources)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait, for ever if need be, until what is known fulfils a condition."""
@@ -188,6 +194,7 @@ class Truth:
         else:
             self._managed[key] = since
             self.objects[key] = obj
+        self._commits[kind.name] += 1
         meta = obj["metadata"]
         self._on_entry(
             Committed(

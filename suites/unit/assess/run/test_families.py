@@ -55,6 +55,19 @@ def test_every_sample_has_its_plans(tmp_path: Path) -> None:
     ]
 
 
+def test_plans_are_drawn_once(tmp_path: Path) -> None:
+    drawn: list[str] = []
+
+    def counted(about: Observed, profile: Profile) -> Iterator[Plan]:
+        drawn.append(about.name)
+        return plans(about, profile)
+
+    family = Family("x", "drawn", counted, drawn=True)
+    made = families(tmp_path)
+    assert titles(made, family) == titles(made, family) == ["a0", "a1", "b0", "b1"]
+    assert drawn == ["widgets/a", "widgets/b"]
+
+
 def test_what_failed_is_drawn_first_in_the_next_run_until_it_passes(tmp_path: Path) -> None:
     first = families(tmp_path)
     last = first.plans(DRAWN)[-1].plan

@@ -13,6 +13,7 @@ from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.plan.but_for import final_only, woken
 from staleproof.core.plan.pace import lasted
 from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Apply, Together
 
 from ...checks.script import HOLD, SEVER, WIDGETS, Script, reference
 
@@ -82,6 +83,24 @@ def test_other_plans_are_asked_about_until_enough_ends_are_there() -> None:
     found = compared([HoldStream(resource="pods")], asks)
     assert [(role, times) for _, role, times, _ in asks.plans] == [("paced", 1), ("final", 1), ("reference", 2)]
     assert len(found.references) == AGREEING
+
+
+def test_of_a_sweep_one_short_run_is_asked_for() -> None:
+    """What is suspected in it is run alone, and then compared with the rest."""
+    asks, history = Asked(), ending("w-3")
+    appear, patch, *rest = history.header.plan.steps
+    assert isinstance(appear, Apply)
+    steps = (Together(steps=(appear, another(appear))), patch, *rest)
+    sweep = structs.replace(history.header.plan, scenario="sweep", steps=steps, faults=(Restart(window=Window(2)),))
+    first, *others = questions(asks, sweep)
+    assert first(history) == history.references
+    for question in others:
+        question(history)
+    assert [(plan, role, times) for plan, role, times, _ in asks.plans] == [(final_only(sweep), "final", 1)]
+
+
+def another(appear: Apply) -> Apply:
+    return Apply(object=appear.object | {"metadata": {"name": "v"}})
 
 
 def test_what_is_unstable_by_now_is_left_out_before_any_run_is_asked_for() -> None:

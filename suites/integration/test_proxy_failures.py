@@ -24,7 +24,7 @@ from staleproof.proxy_addons.proxy_state import ProxyState
 def broken(self, *_):
     raise LookupError("planted")
 
-ProxyState.asked = broken  # called by the hook for every write, before it is forwarded
+ProxyState.requested = broken  # called by the hook for every write, before it is forwarded
 """
 
 

@@ -41,7 +41,7 @@ from staleproof.core.history.flatten import Flat, flatten, without_items
 from staleproof.core.history.history import UnstableField
 from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.operator.ownership import owner_of
-from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest, is_object, target_of
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, in_parts
 from staleproof.core.wording import plural
@@ -88,6 +88,7 @@ class Baseline:
         totals: what the numbers in the specs of an owner's objects added up to.
         moves: the fields that move by themselves (`Settle.moves`), which are not compared.
         kinds: an owner of one of these that is not there is gone.
+        given: (kind, name), as kubectl prints them, of what the workload needs: it is no part of an end as long as it is as it was.
     """
 
     counts: Mapping[Role, Sequence[int]] = field(default_factory=dict)
@@ -99,6 +100,7 @@ class Baseline:
     names: Names = field(default_factory=Names)
     moves: Collection[str] = ()
     kinds: Collection[str] = ()
+    given: Collection[tuple[str, str]] = ()
 
     def difference(self, objects: Iterable[tuple[str, Manifest]], namespace: str) -> str:
         """The first way in which a state (resource, object) is not like the references' end; empty when it is. All that is there
@@ -114,7 +116,10 @@ class Baseline:
         for role in sorted(self.counts.keys() | state.keys()):
             counts, found = self.counts.get(role, (0,)), len(state.get(role, ()))
             if not min(counts) <= found <= max(counts) and (own is None or own.counts(role)):
-                yield Difference(_miscounted(role, self._kind(role, state), found, counts), "" in self.shaky.get(role, ()))
+                kind = self._kind(role, state)
+                is_given = not role.owner and (kind, role.stem) in self.given
+                text = _given(role, kind, found) if is_given else _miscounted(role, kind, found, counts)
+                yield Difference(text, "" in self.shaky.get(role, ()))
         for role in sorted(state):
             for flat in state[role]:
                 difference = self._field(role, flat, self.masks, own)
@@ -211,7 +216,9 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
     shaken = {Total(role.owner, role.resource, path) for role, paths in unstable.items() for path in paths}
     plain_sums = [totals(end) for run, end in ends if run.role not in _OTHER_WORKLOADS]
     sums = ranges([totals(end) for _, end in ends], plain_sums, shaken)
-    return Baseline(counts, values, masks, orders, shaky, sums, known, frozenset(trial.plan.settle.moves), kinds)
+    prerequisites = (target_of(manifest) for manifest in trial.plan.before if is_object(manifest))
+    given = frozenset((target.kind.lower(), target.name) for target in prerequisites)
+    return Baseline(counts, values, masks, orders, shaky, sums, known, frozenset(trial.plan.settle.moves), kinds, given)
 
 
 def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:
@@ -361,6 +368,13 @@ def _compared(value: object, wanted: Sequence[object]) -> tuple[str, str]:
 
 def _show(value: object) -> str:
     return value if isinstance(value, str) and value.startswith("<") else repr(value)
+
+
+def _given(role: Role, kind: str, found: int) -> str:
+    """How something that the workload needs, and that is there in any case, is not as fault-free runs left it."""
+    if found:
+        return f"{kind}/{role.stem} was changed, fault-free runs left it as it was"
+    return f"{kind}/{role.stem} is as it was, or gone; fault-free runs changed it"
 
 
 def _miscounted(role: Role, kind: str, found: int, counts: Sequence[int]) -> str:

@@ -454,14 +454,14 @@ class _Run:
                 due = idle + (settle.idle_seconds if was_released else settle.settling_seconds)
             else:
                 due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
-            return due if now < due else looks.find_nothing(since, now)
+            return due if now < due else looks.find_nothing(now)
 
         limit = lasts + (spec.deadline_seconds or settle.deadline_seconds)
         while limit:
             if await self._bus.until(settled, limit_seconds=limit):
                 return ""
             limit = self._more_seconds(time.monotonic() - released)
-        return looks.in_the_end(self._activity.quiet_since(time.monotonic()))
+        return looks.in_the_end()
 
     async def _patiently(self, released: float, lacked: str) -> tuple[str, float]:
         """Wait for what is lacking until the patience is over, and no longer than it takes; what is missing then, and how many
@@ -477,7 +477,7 @@ class _Run:
             if self._process_faults.is_busy or since is None or idle is None:
                 return now + POLL_SECONDS
             due = max(since + settle.quiet_seconds, idle + settle.idle_seconds)
-            return due if now < due else looks.find_nothing(since, now)
+            return due if now < due else looks.find_nothing(now)
 
         await self._bus.until(is_there, limit_seconds=left)
         return patience.missing(self._recorder.so_far()), time.monotonic() - began

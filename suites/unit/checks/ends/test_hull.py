@@ -179,6 +179,28 @@ def test_differences(script: Script, references: tuple[Script, Script], differen
     assert baseline(of).difference(final_objects(of), of.namespace) == difference
 
 
+def changed(script: Script) -> Script:
+    return apply(script).applied("x", "configmaps")
+
+
+@pytest.mark.parametrize(
+    ("done", "usual", "difference"),
+    [
+        (apply, changed, "configmap/x is as it was, or gone; fault-free runs changed it"),
+        (changed, apply, "configmap/x was changed, fault-free runs left it as it was"),
+        (changed, changed, ""),
+    ],
+)
+def test_what_the_workload_needs_is_there_in_any_case(
+    done: Callable[[Script], Script], usual: Callable[[Script], Script], difference: str
+) -> None:
+    script = done(trial())
+    needed = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
+    script.plan = structs.replace(script.plan, before=(needed,))
+    of = Trial(script.ends(), [each.ends() for each in both(usual)])
+    assert baseline(of).difference(final_objects(of), of.namespace) == difference
+
+
 def revisions(script: Script, *contents: str) -> Script:
     """One object for each state that was worked on."""
     apply(script)

@@ -4,6 +4,9 @@ import math
 
 from staleproof.drive.trial.looks import Looks
 
+LONG_AGO = 0.0
+"""On the monotonic clock, so that a look which began then has taken long."""
+
 
 class Finder:
     """Finds what it is given, one after the other, and counts how often it looked."""
@@ -17,36 +20,30 @@ class Finder:
         return self._found.pop(0)
 
 
-def test_one_state_is_looked_at_once() -> None:
-    find = Finder("pod w-a is missing")
-    looks = Looks(find, "still busy")
-    assert [looks.find_nothing(1.0, now) for now in (5.0, 6.0, 7.0)] == [False] * 3
-    assert find.times == 1
-    assert looks.in_the_end(1.0) == "pod w-a is missing"
-    assert find.times == 1
-
-
-def test_another_state_is_looked_at_as_soon_as_that_may_be() -> None:
-    now = 0.0  # the clock has gone on since, so that a look has taken long
+def test_after_a_look_that_took_long_the_next_one_waits() -> None:
     find = Finder("pod w-a is missing", "")
     looks = Looks(find, "still busy")
-    assert looks.find_nothing(1.0, now) is False
-    due = looks.find_nothing(2.0, now)
+    assert looks.find_nothing(LONG_AGO) is False
+    assert looks.found == "pod w-a is missing"
+    due = looks.find_nothing(LONG_AGO)
     assert due is not True
-    assert due > now
+    assert due > LONG_AGO
     assert find.times == 1
-    assert looks.find_nothing(2.0, math.inf) is True
+    assert looks.find_nothing(math.inf) is True
     assert find.times == 2
 
 
-def test_what_was_written_since_the_last_look_is_looked_at_when_the_time_is_over() -> None:
-    find = Finder("pod w-a is missing", "")
+def test_a_look_that_was_put_off_is_made_when_the_time_is_over() -> None:
+    looks = Looks(Finder("pod w-a is missing", ""), "still busy")
+    looks.find_nothing(LONG_AGO)
+    looks.find_nothing(LONG_AGO)
+    assert looks.in_the_end() == ""
+
+
+def test_without_a_rest_nothing_more_is_looked_for() -> None:
+    find = Finder("pod w-a is missing")
     looks = Looks(find, "still busy")
-    looks.find_nothing(1.0, 5.0)
-    assert looks.in_the_end(2.0) == ""
-
-
-def test_where_there_was_no_rest_nothing_is_looked_for() -> None:
-    find = Finder()
-    assert Looks(find, "still busy").in_the_end(2.0) == "still busy"
-    assert Looks(find, "still busy").in_the_end(None) == "still busy"
+    assert looks.in_the_end() == "still busy"
+    looks.find_nothing(LONG_AGO)
+    assert looks.in_the_end() == "pod w-a is missing"
+    assert find.times == 1

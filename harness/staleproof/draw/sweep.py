@@ -139,7 +139,7 @@ def switched_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"restart on {observed.resource} as they were when they were {title}: {_about(edges)}",
             _on_the_past(observed.resource, 3),
-            steps(copies(observed, [each.move for each in edges])),
+            steps(_swept(observed, edges)),
             aims=("no-time-travel", "survives-restart"),
         )
         for edges, (steps, title) in (ways if is_read else ())
@@ -154,7 +154,7 @@ def children_as_they_were(observed: Observed, profile: Profile) -> Iterator[Draf
         Draft(
             f"restart on {resource} as they were when {observed.resource} were moved: {_about(edges)}",
             _on_the_past(resource, 3),
-            there_and_back(copies(observed, [each.move for each in edges])),
+            there_and_back(_swept(observed, edges)),
             aims=("survives-restart", "converges-after-catch-up"),
         )
         for resource, edges in _by_resource(observed, profile, observed.reads_past)
@@ -169,7 +169,7 @@ def unseen_return(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"{observed.resource} are moved and moved back unseen, release by {release}: {_about(edges)}",
             [HoldStream(resource=observed.resource, window=Window(2, 4), release=release)],
-            there_and_back(copies(observed, [each.move for each in edges])),
+            there_and_back(_swept(observed, edges)),
             aims=("tolerates-coalescing", "converges-after-catch-up"),
         )
         for edges in (_every(observed, profile) if is_watched else ())
@@ -184,7 +184,7 @@ def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"{resource} hidden while {observed.resource} are moved and moved back: {_about(edges)}",
             [HoldStream(resource=resource, window=Window(2))],
-            there_and_back(copies(observed, [each.move for each in edges])),
+            there_and_back(_swept(observed, edges)),
             aims=("converges-after-catch-up",),
         )
         for resource, edges in _by_resource(observed, profile, observed.watched)
@@ -198,7 +198,7 @@ def lost_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"answers to writes to {resource} are lost while {observed.resource} are moved and moved back: {_about(edges)}",
             [LoseAnswer(resource=resource, verb="write", subresource="", times=len(edges), window=Window(2, 4))],
-            there_and_back(copies(observed, [each.move for each in edges])),
+            there_and_back(_swept(observed, edges)),
             aims=("survives-lost-answer", "converges-after-catch-up"),
         )
         for resource, edges in _by_resource(observed, profile, observed.watched)
@@ -212,7 +212,7 @@ def late(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"{title} {SKEW_SECONDS:g} s late while {observed.resource} are moved and moved back: {_about(edges)}",
             [Skew(by_seconds=dict.fromkeys(lagging, SKEW_SECONDS))],
-            there_and_back(copies(observed, [each.move for each in edges])),
+            there_and_back(_swept(observed, edges)),
             aims=("tolerates-skew", "converges-after-catch-up"),
         )
         for edges in profile.more(chunks(worst_first(observed.edges)))
@@ -228,7 +228,7 @@ def made_anew_since(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"restart on {observed.resource} as they were before others of their names were made: {_about(edges)}",
             _on_the_past(observed.resource, 2),
-            made_anew(copies(observed, [each.move for each in edges])),
+            made_anew(_swept(observed, edges)),
             aims=("no-delete-of-unseen", "name-reuse", "survives-restart"),
         )
         for edges in (chunks(worst_first(observed.edges)) if observed.resource in observed.reads_past else ())
@@ -244,7 +244,7 @@ def made_anew_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"{observed.resource} are deleted and others of their names made unseen, release by {release}: {_about(edges)}",
             [HoldStream(resource=observed.resource, window=Window(2, 4), release=release)],
-            made_anew(copies(observed, [each.move for each in edges])),
+            made_anew(_swept(observed, edges)),
             aims=("name-reuse", "tolerates-coalescing"),
         )
         for edges in (chunks(worst_first(observed.edges)) if is_unseen else ())
@@ -257,7 +257,7 @@ def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Dra
     """Kill it at the first write of the way back, and at the first one to what the move takes away: one primary, no sweep, because
     the number of a write is one primary's. Of the edges that do most harm."""
     # Each with the primary that it has in a sweep, so that the runs without faults are those of a suspect that is run alone.
-    swept = [(edges, copies(observed, [each.move for each in edges])) for edges in chunks(worst_first(observed.edges))]
+    swept = [(edges, _swept(observed, edges)) for edges in chunks(worst_first(observed.edges))]
     some = [pair for edges, made in swept for pair in zip(edges, made, strict=True)]
     return (
         Draft(
@@ -286,6 +286,11 @@ def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
         )
         for edge in [edges[0] for edges in alike.values()][:_MOST_LEFT]
     )
+
+
+def _swept(observed: Observed, edges: Sequence[Edge]) -> list[Copy]:
+    """The primaries of a sweep of these edges."""
+    return copies(observed, [edge.move for edge in edges])
 
 
 def _every(observed: Observed, profile: Profile) -> list[Sequence[Edge]]:

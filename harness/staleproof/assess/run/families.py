@@ -35,7 +35,7 @@ class Families:
     claims: Claims
     root: Path
     controller: Callable[[], Subject]
-    _drawn: dict[tuple[Family, str], list[Plan]] = field(default_factory=dict)
+    _drawn: dict[tuple[Family, str], Sequence[Plan]] = field(default_factory=dict, init=False)
     """Drawing takes seconds, and the run asks twice: for what is ahead, and for what to run."""
 
     def plans(self, family: Family) -> list[Planned]:
@@ -59,10 +59,11 @@ class Families:
     def _about(self, about: Observed, family: Family, known: Sequence[Plan]) -> Iterable[Plan]:
         if not family.drawn:
             return family.plans(about, self.profile)
-        made = self._drawn.setdefault((family, about.name), [])
-        made += () if made else family.plans(about, self.profile)
+        key = family, about.name
+        if key not in self._drawn:
+            self._drawn[key] = list(family.plans(about, self.profile))
         again = (replace(plan, before=about.before) for plan in known if is_about(plan, about))
-        return first(again, self._covered.new_first(made))
+        return first(again, self._covered.new_first(self._drawn[key]))
 
     @cached_property
     def _failing(self) -> Failing:

@@ -16,7 +16,7 @@ from staleproof.checks.story.narrative import stories
 from staleproof.checks.story.why import why
 from staleproof.cli.show import show_verdicts, show_why
 from staleproof.core.history.programs import programs_of
-from staleproof.draw.sweep import copies_in
+from staleproof.draw.copies import copies_in
 from staleproof.settings import ARTEFACTS
 
 

@@ -9,26 +9,20 @@ from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Together, in_parts, parts
+from staleproof.draw.copies import WIDTH, alone, copies, copies_in, hosts_of_copies, there_and_back, without
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.draw.sweep import (
     SCENARIO,
-    WIDTH,
-    alone,
     children_as_they_were,
-    copies,
-    copies_in,
-    hosts_of_copies,
     killed_on_the_way_back,
     late,
     lost_answers,
     made_anew_since,
     made_anew_unseen,
     switched_back,
-    there_and_back,
     unseen_children,
     unseen_return,
     way_back,
-    without,
 )
 
 from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, sample, widgets

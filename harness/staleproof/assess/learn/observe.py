@@ -36,7 +36,7 @@ from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Step, Touch
 from staleproof.core.times import AT_ONCE_SECONDS, LATE_LIFE_SECONDS
 from staleproof.draw import canonical
-from staleproof.draw.sweep import hosts_of_copies
+from staleproof.draw.copies import hosts_of_copies
 from staleproof.drive.cluster.manifests import name_of, resource_type
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.prerequisites import introduce

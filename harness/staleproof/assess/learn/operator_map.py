@@ -27,8 +27,9 @@ from staleproof.core.plan.pace import longest_pause, restless_fields
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Step
 from staleproof.core.times import AT_ONCE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS
+from staleproof.draw.copies import WIDTH, Copy, chunks, copies, mentioned, there_and_back
 from staleproof.draw.mutations.trials import spread
-from staleproof.draw.sweep import WIDTH, Copy, chunks, copies, mentioned, there_and_back, worst_first
+from staleproof.draw.sweep import worst_first
 from staleproof.drive.trial.dry_run import refused_returns
 from staleproof.drive.trial.workload import Refused
 

@@ -11,7 +11,7 @@ from staleproof.assess.trial.suspects import without_suspects
 from staleproof.checks.judge import judge
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.stored import digest, plain
-from staleproof.draw.sweep import copies_in
+from staleproof.draw.copies import copies_in
 from staleproof.errors import UsageError
 from staleproof.report.conformance import ConformanceReport, TrialEvidence
 

@@ -23,7 +23,7 @@ from staleproof.checks.trial import Trial
 from staleproof.core.history.history import History
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import decode as decode_plan
-from staleproof.draw.sweep import copies_in
+from staleproof.draw.copies import copies_in
 from staleproof.errors import UsageError
 from staleproof.report.html.comparison import writes
 from staleproof.report.html.document import Attachment, Drawn, Page, Question, Writes

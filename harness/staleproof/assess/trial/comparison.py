@@ -29,7 +29,7 @@ from staleproof.core.plan.pace import lasted
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import is_workload
 from staleproof.core.times import SIMILAR_QUICK_SECONDS, SIMILAR_SETTLING_SECONDS, SIMILAR_STEP_SECONDS
-from staleproof.draw.sweep import copies_in
+from staleproof.draw.copies import copies_in
 
 AGREEING = 6
 """So many fault-free ends must agree before a value or a count is held against a controller."""

@@ -19,7 +19,7 @@ from staleproof.checks.trial import indexed
 from staleproof.core.history.history import History, HistoryRole, UnstableField
 from staleproof.core.plan.plan import Plan, masked_subject
 from staleproof.core.plan.step import Apply, in_parts
-from staleproof.draw.sweep import copies_in
+from staleproof.draw.copies import copies_in
 from staleproof.drive.cluster.companions import OPTION
 from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import SetupError

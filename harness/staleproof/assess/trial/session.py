@@ -39,7 +39,7 @@ from staleproof.checks.verdict import Verdict
 from staleproof.core.history.history import History, sealed
 from staleproof.core.plan.plan import Plan
 from staleproof.core.times import HEALS_FACTOR, HEALS_SECONDS
-from staleproof.draw.sweep import alone, copies_in, mentioned, without
+from staleproof.draw.copies import alone, copies_in, mentioned, without
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.run import Patience, TrialSpec, run_trial

@@ -7,7 +7,7 @@ from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Finding, Outcome, Verdict, rank
 from staleproof.core.history.entry import Asked, Committed
-from staleproof.draw.sweep import copies_in, mentioned
+from staleproof.draw.copies import copies_in, mentioned
 
 SUSPECT = "suspect"
 _MOST = 3

@@ -9,7 +9,7 @@ from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.times import MAP_SECONDS
-from staleproof.draw.sweep import Copy, copies
+from staleproof.draw.copies import Copy, copies
 
 from ...checks.script import WIDGETS, Script, trial
 

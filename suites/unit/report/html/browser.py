@@ -4,6 +4,7 @@ import asyncio
 import base64
 import os
 import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -78,7 +79,10 @@ async def opened(page: Path, profile: Path, *, width: int = 1280) -> AsyncIterat
     unprotected = ["--no-sandbox"] if os.geteuid() == 0 else []  # a sandbox cannot be made as root
     options = ["--headless=new", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={profile}", *unprotected]
     silent = asyncio.subprocess.DEVNULL
-    process = await asyncio.create_subprocess_exec(PROGRAM, *options, "about:blank", stdout=silent, stderr=silent)
+    # It leaves folders behind where its temporary files are, and makes a socket there, whose path may not be long.
+    temporary = tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True)
+    here = {**os.environ, "TMPDIR": temporary.name}
+    process = await asyncio.create_subprocess_exec(PROGRAM, *options, "about:blank", stdout=silent, stderr=silent, env=here)
     try:
         async with (
             aiohttp.ClientSession() as session,
@@ -94,6 +98,7 @@ async def opened(page: Path, profile: Path, *, width: int = 1280) -> AsyncIterat
     finally:
         process.terminate()
         await process.wait()
+        temporary.cleanup()
 
 
 async def _address(session: aiohttp.ClientSession, profile: Path) -> str:

@@ -149,7 +149,7 @@ def _details(plan: Plan) -> Cells:
     for fault, at in zip(plan.faults, each, strict=True):
         tried |= {(fault.tag, fault.resource, "", ""), (fault.kind, "does", *sorted(fault.effects))}
         tried |= {(at.fault, "without", at.move)} if removes(plan.steps[fault.window.from_step - 1]) else set()
-        tried |= {(fault.kind, "outlasts", phase, "") for phase in _outlasted(fault, plan)}
+        tried |= {(fault.kind, fault.resource, "outlasts", phase, *sorted(fault.effects)) for phase in _outlasted(fault, plan)}
     swept = (part for step in plan.steps if isinstance(step, Together) for part in step.steps if isinstance(part, Patch))
     tried |= {(tag, "each of", str(part.patch), "") for part in swept for tag in {fault.tag for fault in plan.faults}}
     return tried | set(itertools.combinations(sorted({at.fault for at in each}), 2))

@@ -134,7 +134,7 @@ def _kinds(observed: Observed, changes: st.SearchStrategy[Move] | None) -> list[
         *("delete a child", "delete a child", "touch a child", "replace a child") * has_children,
         *("edit a child",) * bool(observed.edits),
         *("take status away",) * bool(observed.resets),
-        *("renew", *(("another", "another") if not observed.alone else ())),
+        *("renew", "renew", *(("another", "another") if not observed.alone else ())),
         *("label",) * bool(_labels(observed)),
     ]
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
-from staleproof.core.times import GONE_SECONDS, LONG_SECONDS, RESTS_SECONDS, TERMINATING_SECONDS
+from staleproof.core.times import GONE_SECONDS, LONG_SECONDS, RESTS_SECONDS, TERMINATING_SECONDS, WAITS_SECONDS
 from staleproof.draw.canonical import another
 from staleproof.draw.mutations.foreign_edits import MOST_REPLICAS
 from staleproof.draw.strategies.observation import observations
@@ -153,11 +153,13 @@ def _done(story: _Story, draw: st.DrawFn, kind: str, changes: st.SearchStrategy[
 def _forms(story: _Story) -> dict[str, list[Steps]]:
     """In which ways each kind of thing can be done now.
 
+    When another primary appears, there may be time to do something for it while the controller waits for what it did for the first.
     No user makes a child again under a generated name. What the controller put into a child is changed once, unless a user made
     the child again; so is each field of a status, which need not come back before the controller looks again.
     """
     of, there = story.observed, story.children()
     touch, long, second = Touch(target=of.target), Rest(seconds=LONG_SECONDS), _second(of)
+    waits = Rest(seconds=WAITS_SECONDS)
     count = story.counts[-1]
     counts = [each for each in range(MOST_REPLICAS + 1) if of.scale_path and each != count]
     own = {each.resource for each in there} - {step.resource for step in story.steps if isinstance(step, Recreate)}
@@ -175,7 +177,7 @@ def _forms(story: _Story) -> dict[str, list[Steps]]:
         "edit a child": [(edit,) for edit in of.edits if edit.resource in own and edit not in story.steps],
         "take status away": [(reset,) for reset in of.resets if story.is_plain and reset not in story.steps],
         "renew": [(Delete(target=of.target), *rest, Apply(object=of.scaled(count))) for rest in ((), *((each,) for each in rests))],
-        "another": [(second,)] if second not in story.steps else [],
+        "another": [(second,), (second, waits)] if second not in story.steps else [],
     }
 
 

@@ -156,7 +156,17 @@ def _annotated(number: int) -> Manifest:
 
 def all_rejected(at: Occasions) -> Iterator[Faults]:
     """Every one of these writes is rejected for seconds."""
-    for each in at.every_write:
+    return _rejected(at.every_write)
+
+
+def clean_up_rejected(at: Occasions) -> Iterator[Faults]:
+    """The same of the deletes of children when the primary goes: a controller that lets it go all the same leaves them for good."""
+    ends = {number for number, _ in numbered(at.steps, Delete)}
+    return _rejected(each for each in at.writes if each.verb == "delete" and each.step in ends)
+
+
+def _rejected(writes: Iterable[Written]) -> Iterator[Faults]:
+    for each in writes:
         selectors = {**each.selectors, "window": Window(each.step, seconds=OUTAGE_SECONDS)}
         yield from ((Reject(**selectors, code=code, times=None),) for code in values(Reject, "code"))  # type: ignore[arg-type]  # they are its fields
 

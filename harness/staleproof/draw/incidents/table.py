@@ -53,6 +53,7 @@ INCIDENTS = (
     Incident(partial(joint.refused_update, of_children=True), is_for_a_step=True),
     Incident(partial(joint.refused_update, of_children=False), is_for_a_step=True),
     Incident(joint.all_rejected, is_for_a_step=True),
+    Incident(joint.clean_up_rejected, is_for_a_step=True),
     Incident(partial(joint.down, lambda step: isinstance(step, Patch)), is_for_a_step=True),
     Incident(partial(joint.down, removes), often=3, is_for_a_step=True),  # unseen by one that only reacts to changes
     Incident(joint.led_back, is_for_a_step=True),

@@ -9,7 +9,7 @@ from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Together, in_parts, parts
-from staleproof.draw.copies import WIDTH, alone, copies, copies_in, hosts_of_copies, there_and_back, without
+from staleproof.draw.copies import WIDTH, alone, copies, copies_in, there_and_back
 from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.draw.sweep import (
     SCENARIO,
@@ -25,7 +25,7 @@ from staleproof.draw.sweep import (
     way_back,
 )
 
-from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, sample, widgets
+from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, widgets
 
 COMES = Edge(REMOVED, comes=(PODS,))
 
@@ -189,33 +189,3 @@ def test_what_comes_again_a_while_later_is_waited_for() -> None:
     for quick, patient in zip(every_plan(of), every_plan(slow), strict=True):
         assert patient.settle.idle_seconds > 3.0 > quick.settle.idle_seconds
         assert patient.settle.quiet_seconds >= quick.settle.quiet_seconds
-
-
-def test_one_alone_has_the_same_steps_and_faults() -> None:
-    plan = restarts(EDGE, COMES)[0]
-    made = alone(plan, "w-b")
-    (_, second) = copies(widgets(), [SWITCHED, REMOVED])
-    assert made.steps == there_and_back([second])
-    assert made.faults == plan.faults
-    assert made.title != plan.title
-    assert copies_in(made) == []
-
-
-def test_a_sweep_goes_on_without_those_that_cannot_be_done() -> None:
-    plan = restarts(EDGE, COMES)[0]
-    left = without(plan, ["w-a"])
-    assert left is not None
-    assert (left.steps, left.faults) == (alone(plan, "w-b").steps, plan.faults)
-    assert left.title.endswith("; without w-a")
-    assert without(plan, []) is None, "it is unknown which of them it is"
-    assert without(plan, ["w-a", "w-b"]) is None
-
-
-def test_the_hosts_of_a_copy_are_its_own_on_the_way_there_and_back() -> None:
-    move = structs.replace(MOVE, do={"spec": {"host": None}}, undo={"spec": {"host": "w.example.com"}})
-    of = replace(widgets(), sample={**sample(1), "spec": {"host": "w.example.com"}}, hosts=("w.example.com",))
-    (made,) = copies(of, [move])
-    assert made.manifest["spec"] == {"host": "w-a.example.com"}
-    assert made.undoes.patch == {"spec": {"host": "w-a.example.com"}}
-    assert hosts_of_copies(of)[0] == "w-a.example.com"
-    assert hosts_of_copies(widgets()) == ()

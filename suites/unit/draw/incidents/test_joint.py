@@ -111,3 +111,9 @@ def test_writes_are_rejected_for_seconds_in_every_way() -> None:
     codes = [fault for (fault,) in joint.all_rejected(at()) if (fault.resource, fault.verb_of_write) == (PODS, "create")]
     assert len(codes) == 5
     assert all(fault.stops_work and fault.window == Window(1, seconds=4.0) for fault in codes)
+
+
+def test_the_deletes_of_a_clean_up_are_rejected_when_the_primary_goes() -> None:
+    found = [fault for (fault,) in joint.clean_up_rejected(at(Delete(target=TARGET)))]
+    assert {(fault.verb_of_write, fault.window) for fault in found} == {("delete", Window(2, seconds=4.0))}
+    assert not list(joint.clean_up_rejected(at(CHANGE)))

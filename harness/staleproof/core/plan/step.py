@@ -77,8 +77,8 @@ class Resync(_Step, frozen=True, kw_only=True, tag="resync"):
 class Recreate(_Step, frozen=True, kw_only=True, tag="recreate"):
     """Delete a child that the controller made and create it again under the same name: a new incarnation with a new uid.
 
-    `nth` counts the live children of the resource by name, from 1; -1 is the last. `foreign`: the new one is another user's, with
-    another owner, and without labels and annotations.
+    `nth` counts the live children of the resource by name, from 1; -1 is the last. Those of a second primary do not count while the
+    first is there. `foreign`: the new one is another user's, with another owner, and without labels and annotations.
     """
 
     resource: str

@@ -227,6 +227,7 @@ class _Run:
             self._process_faults.give_way,
             child_seconds=child_seconds,
             departure_seconds=self._departure_seconds,
+            primaries=primaries,
         )
         self._readings = Readings(environment.lives.endpoint, self._bus)
         self._is_unserved = False

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.core.history.resource_version import revision
@@ -121,6 +121,7 @@ class Workload:
         before: what the workload needs, of which steps may take something away and bring it back.
         on_unserved: what is done when a webhook does not answer; empty: nothing.
         child_seconds: how long a child is waited for that a step is about.
+        primaries: those of the workload, as `resource/name`, the first before the others.
         departure_seconds: how long a predecessor may take to go, by the number of the step that makes another in its place; 0:
             no wait.
     """
@@ -135,6 +136,7 @@ class Workload:
     on_unserved: Callable[[], Awaitable[None]] | None = None
     child_seconds: float = 0.0
     departure_seconds: Callable[[int], float] = lambda _: DEPARTURE_SECONDS
+    primaries: Sequence[str] = ()
 
     @property
     def namespace(self) -> str:
@@ -324,10 +326,25 @@ class Workload:
             self.bus.activity.expect(kind.name, at, time.monotonic())
 
     def _children(self, resource: str) -> list[JSON]:
-        """Live objects that have an owner, by name."""
+        """Live objects that have an owner, by name; as long as the first primary is there, none that belongs to another one: which
+        child a step is about must not depend on how far the controller is with that."""
         live = self.bus.scope.mine(self.truth.objects)
         found = [obj for key, obj in sorted(live.items()) if key[0] == resource and "deletionTimestamp" not in obj["metadata"]]
-        return [obj for obj in found if owner_of(obj) is not None]
+        uids = {f"{key[0]}/{key[2]}": str(obj["metadata"].get("uid", "")) for key, obj in live.items()}
+        another = {uids[each] for each in self.primaries[1:] if each in uids and self.primaries[0] in uids}
+        by_uid = {str(obj["metadata"].get("uid", "")): obj for obj in live.values()}
+        return [obj for obj in found if owner_of(obj) is not None and another.isdisjoint(_owners(obj, by_uid))]
+
+
+def _owners(obj: JSON, by_uid: Mapping[str, JSON]) -> set[str]:
+    """The uids of its owner, of that one's owner, and so on, as far as they are known."""
+    found: set[str] = set()
+    owner = owner_of(obj)
+    while owner is not None and owner["uid"] not in found:
+        found.add(owner["uid"])
+        above = by_uid.get(owner["uid"])
+        owner = owner_of(above) if above is not None else None
+    return found
 
 
 def _where(obj: JSON) -> str:

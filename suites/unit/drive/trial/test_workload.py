@@ -111,6 +111,30 @@ def test_children_are_what_has_a_controller_or_one_owner() -> None:
     assert workload._children("pods") == [objects["pods", "mine", name] for name in ("alone", "controlled")]
 
 
+def test_a_step_is_about_a_child_of_the_first_primary_as_long_as_that_is_there() -> None:
+    """With a fault that keeps the controller from the second one, its children may not be there yet."""
+
+    def of(uid: str, owner: str = "") -> dict[str, Any]:
+        return {"metadata": {"uid": uid, **({"ownerReferences": [{"uid": owner}]} if owner else {})}}
+
+    objects = {
+        ("widgets", "mine", "first"): of("1"),
+        ("widgets", "mine", "second"): of("2"),
+        ("deployments", "mine", "x"): of("3", "2"),
+        ("pods", "mine", "a"): of("4", "1"),
+        ("pods", "mine", "b"): of("5", "3"),
+        ("pods", "mine", "c"): of("6", "unknown"),
+    }
+    truth: Any = SimpleNamespace(objects=objects)
+    bus: Any = SimpleNamespace(scope=Scope("mine"))
+    unused: Any = SimpleNamespace()
+    primaries = ("widgets/first", "widgets/second")
+    workload = Workload(unused, truth, unused, bus, unused, unused, (), primaries=primaries)
+    assert [each["metadata"]["uid"] for each in workload._children("pods")] == ["4", "6"]
+    del objects["widgets", "mine", "first"]
+    assert [each["metadata"]["uid"] for each in workload._children("pods")] == ["4", "5", "6"]
+
+
 def widget(name: str, **fields: object) -> Apply:
     return Apply(object={"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, **fields})
 

@@ -8,6 +8,7 @@ import yaml
 from staleproof.assess.learn.observe import observe
 from staleproof.assess.trial.session import Session
 from staleproof.checks.trial import Trial
+from staleproof.core.fault import AnyFault, DelayStream, Window
 from staleproof.core.history.entry import Committed
 from staleproof.core.history.provenance import Commit
 from staleproof.core.plan.manifest import Manifest, Target
@@ -18,6 +19,7 @@ from .environments import CRDS, MANIFESTS, fixture, session_in
 
 SAMPLE = yaml.safe_load((MANIFESTS / "widget-content-sample.yaml").read_text())
 TARGET = Target(SAMPLE["apiVersion"], SAMPLE["kind"], SAMPLE["metadata"]["name"])
+WIDGETS = "widgets.staleproof.dev"
 PATIENT = Settle(idle_seconds=1.5, quiet_seconds=2, limit_seconds=60, deadline_seconds=60)
 """A busy machine may keep a controller from its work for longer than the usual quarter of a second."""
 
@@ -105,3 +107,18 @@ def _said(obj: Manifest | None) -> object:
     """The content of a ConfigMap, and the types of conditions."""
     assert obj is not None
     return obj.get("data") or sorted(each["type"] for each in obj["status"].get("conditions", ()))
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("faults", [(), (DelayStream(resource=WIDGETS, by_seconds=1.5, window=Window(2)),)], ids=["shown", "late"])
+def test_a_step_is_about_the_first_primarys_child_though_another_ones_comes_first_by_name(
+    session: Session, faults: tuple[AnyFault, ...]
+) -> None:
+    second = {**SAMPLE, "metadata": {**SAMPLE["metadata"], "name": "a"}}
+    edit = Edit(resource="configmaps", patch={"metadata": {"annotations": {"edited": "x"}}})
+    history = session.trial(
+        Plan(scenario="children", steps=(Apply(object=SAMPLE), Apply(object=second), edit), faults=faults, settle=PATIENT)
+    ).history
+    maps = [each.object["metadata"] for each in history.entries if isinstance(each, Committed) and each.resource == "configmaps"]
+    assert {each["ownerReferences"][0]["name"] for each in maps} == {"a", TARGET.name}
+    assert {each["ownerReferences"][0]["name"] for each in maps if "edited" in each.get("annotations", {})} == {TARGET.name}

@@ -22,7 +22,7 @@ COMMANDS = {
     "proxy": ("proxy:proxy", "Put a proxy in front of an API server and let any program drive its faults over HTTP"),
     "replay": ("run:replay", "Run PLAN again"),
     "report": ("report:report_group", "Turn a run or a trial into what is sent to others"),
-    "run": ("run:run", "Run PLANS, or the canonical plans for each sample"),
+    "run": ("run:run", "Run PLANS, and the canonical plans for each sample"),
     "schema": (
         "schema:schema",
         "Print the JSON Schema of plan.json, of one line of a history, of report.json, conformance.yaml, timeline.json, one line "

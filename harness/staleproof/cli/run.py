@@ -72,7 +72,7 @@ _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="At the end print 
 @takes(*SUBJECT, *_PLANS)
 @_VERBOSE
 def run(plans: tuple[str, ...], *, verbose: bool, **options: Any) -> int:  # noqa: ANN401  # click's
-    """Run PLANS, or the canonical plans for each sample. A plan is a plan.json, the folder of a trial, its name in the latest
+    """Run PLANS, and the canonical plans for each sample. A plan is a plan.json, the folder of a trial, its name in the latest
     run, an exported trial, or the id of a finding.
 
     Exit code 0: no finding that is not in the baseline. 1: findings. 10: no finding, but something is inconclusive.

@@ -25,7 +25,7 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
 from staleproof.core.history.flatten import Flat, flatten
 from staleproof.core.history.provenance import is_bookkeeping
-from staleproof.core.operator.ownership import owner_of
+from staleproof.core.operator.ownership import owner_of, owners_above
 from staleproof.core.plan.manifest import Manifest
 
 LEAST_VALUES = 3
@@ -222,14 +222,11 @@ def _flats(run: Trial) -> dict[tuple[str, str], Flat]:
 
 def _owned(state: Sequence[_Object]) -> Mapping[str, Sequence[_Object]]:
     """By uid, what an object owns, at any depth."""
-    above = {obj["metadata"]["uid"]: (owner_of(obj) or {}).get("uid", "") for _, obj in state}
+    owners = {obj["metadata"]["uid"]: (owner_of(obj) or {}).get("uid", "") for _, obj in state}
     found: dict[str, list[_Object]] = defaultdict(list)
     for resource, obj in state:
-        uid, seen = above[obj["metadata"]["uid"]], set[str]()
-        while uid and uid not in seen:
+        for uid in owners_above(obj["metadata"]["uid"], owners):
             found[uid].append((resource, obj))
-            seen.add(uid)
-            uid = above.get(uid, "")
     return found
 
 

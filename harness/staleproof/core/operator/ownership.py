@@ -1,6 +1,6 @@
 """Whose child an object is: the one answer that plans, trials and verdicts share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from staleproof.core.plan.manifest import Manifest
@@ -17,3 +17,11 @@ def owner_of(manifest: Manifest) -> Mapping[str, Any] | None:
         return None
     alone = references[0] if len(references) == 1 else None
     return next((reference for reference in references if reference.get("controller")), alone)
+
+
+def owners_above(uid: str, owners: Mapping[str, str]) -> Iterator[str]:
+    """The uids of an object's owner, of that one's owner, and so on, as far as they are known; each once. `owners`: uid → uid."""
+    seen: set[str] = set()
+    while (uid := owners.get(uid, "")) and uid not in seen:
+        yield uid
+        seen.add(uid)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from staleproof.core.fault import PastSnapshot, StaleRead
+from staleproof.core.fault import AnyFault, PastSnapshot, StaleRead
 from staleproof.core.history.change import LOOKS, WriteKind
 from staleproof.core.history.entry import WORKLOAD, Broke, Ended, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history.history import Header, History, HistoryRole
@@ -51,6 +51,8 @@ from staleproof.drive.trial.recorder import Recorder
 from staleproof.drive.trial.workload import StillThere, Unserved, Vanished, Workload, primaries_of
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
+_Primary = tuple[str, str]
+"""Resource and name."""
 _MOST_DOUBTS = 20
 """How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
 
@@ -143,13 +145,14 @@ async def _run_alone(spec: TrialSpec, environment: Environment) -> History:
         programs=tuple(each.name for each in environment.further),
     )
     recorder = Recorder(spec.folder / "history.jsonl", header, spec.references, began=time.monotonic(), scope=scope)
+    called = _called(plan, primaries, there)
     resources = list(dict.fromkeys(resource for resource, _ in primaries))
     bus.recorder = recorder
     for program in environment.programs:
         program.harmed_by = spec.title if plan.faults else program.harmed_by
     logged = logs.sizes(environment.logs)
     try:
-        await _Run(_aimed(spec, primaries, there), environment, recorder, resources, there, given).run()
+        await _Run(_aimed(spec, dict(zip(primaries, called, strict=True))), environment, recorder, called, there, given).run()
     except SetupError:
         if not bus.dead:  # else that is what happened, and it is reported below
             raise
@@ -165,7 +168,7 @@ async def _run_alone(spec: TrialSpec, environment: Environment) -> History:
     return history
 
 
-async def _primaries(plan: Plan, before: Sequence[Manifest], environment: Environment) -> list[tuple[str, str]]:
+async def _primaries(plan: Plan, before: Sequence[Manifest], environment: Environment) -> list[_Primary]:
     """Resource and name of everything that the workload applies; `before` may bring its kind."""
     await introduce(environment, [step.object for step in in_parts(plan.steps) if isinstance(step, Apply)], before)
     found = [
@@ -174,14 +177,20 @@ async def _primaries(plan: Plan, before: Sequence[Manifest], environment: Enviro
     return [((await resource_type(manifest, environment.api)).name, name) for manifest, name in found]
 
 
-def _aimed(spec: TrialSpec, primaries: Sequence[tuple[str, str]], there: Placement) -> TrialSpec:
-    """With faults about one primary aimed at what that is called in this trial. `primaries`: those of the plan."""
-    kinds = [kind for _, kind, _ in primaries_of(spec.plan)]
-    names = {each: there.name(kind, each[1]) for kind, each in zip(kinds, primaries, strict=True)}
-    faults = (
-        msgspec.structs.replace(fault, name=names.get((fault.resource, fault.name), fault.name)) if fault.name else fault
-        for fault in spec.plan.faults
-    )
+def _called(plan: Plan, primaries: Sequence[_Primary], there: Placement) -> list[_Primary]:
+    """The plan's primaries as they are called in this trial."""
+    kinds = [kind for _, kind, _ in primaries_of(plan)]
+    return [(resource, there.name(kind, name)) for kind, (resource, name) in zip(kinds, primaries, strict=True)]
+
+
+def _aimed(spec: TrialSpec, called: Mapping[_Primary, _Primary]) -> TrialSpec:
+    """With faults about one primary aimed at what that is called in this trial."""
+
+    def aimed(fault: AnyFault) -> AnyFault:
+        _, name = called.get((fault.resource, fault.name), ("", fault.name))
+        return msgspec.structs.replace(fault, name=name) if fault.name else fault
+
+    faults = (aimed(fault) for fault in spec.plan.faults)
     return replace(spec, plan=msgspec.structs.replace(spec.plan, faults=tuple(faults)))
 
 
@@ -196,19 +205,20 @@ async def _furnished(environment: Environment, before: Sequence[Manifest], scope
 
 
 class _Run:
-    """A trial under way. `primaries` are the resources that the workload applies, `given` what was there before it."""
+    """A trial under way. `primaries`: what the workload applies, as it is called in this trial; `given`: what was there before."""
 
     def __init__(
         self,
         spec: TrialSpec,
         environment: Environment,
         recorder: Recorder,
-        primaries: Sequence[str],
+        primaries: Sequence[_Primary],
         where: Placement,
         given: Given,
     ) -> None:
         self._given = given
-        self._spec, self._environment, self._recorder, self._primaries = spec, environment, recorder, primaries
+        self._spec, self._environment, self._recorder = spec, environment, recorder
+        self._resources = list(dict.fromkeys(resource for resource, _ in primaries))
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
         self._where, self._settle = where, spec.plan.settle
         self._process_faults = ProcessFaults(environment.programs, environment.bus, spec.plan.faults)
@@ -242,7 +252,7 @@ class _Run:
             moves=self._settle.moves,
             begins_seconds=self._settle.begins_seconds,
         )
-        self._environment.external.prefer(self._primaries)
+        self._environment.external.prefer(self._resources)
         for program in self._environment.programs:
             if program.running is None:
                 await program.revive()  # it exits again and again, and this trial will show it
@@ -258,7 +268,7 @@ class _Run:
             is_well = await self._release_and_settle()
             is_open = not (is_well and self._recorder.has_work) and not self._process_faults.is_busy
             if self._spec.probe is not None and is_open:
-                await see_whether_it_works(self._spec.probe, self._environment, self._workload, self._primaries)
+                await see_whether_it_works(self._spec.probe, self._environment, self._workload, self._resources)
         await self._outside.read()
         await self._proxy.fence()
         await self._environment.truth.caught_up(self._recorder.places())
@@ -266,7 +276,7 @@ class _Run:
         bus.recorder = None
         converged, environment = self._spec.converged, self._environment
         if self._spec.healed_by is not None and converged is not None:
-            healed = await what_heals(plan, environment, self._workload, self._primaries, lambda: converged(self._live()))
+            healed = await what_heals(plan, environment, self._workload, self._resources, lambda: converged(self._live()))
             self._spec.healed_by(healed)
 
     @contextlib.contextmanager
@@ -432,7 +442,7 @@ class _Run:
         idle_seconds = settle.idle_seconds if self._reached_in_the_end is None else settle.settling_seconds
         for _ in range(LOOKS):
             self._activity.begin_step(time.monotonic())
-            for resource in self._primaries:
+            for resource in self._resources:
                 await self._workload.resync(resource)
             await self._bus.until_idle(idle_seconds, limit_seconds=settle.limit_seconds)
             if not self._activity.done:

@@ -2,11 +2,11 @@
 
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from staleproof.core.history.resource_version import revision
-from staleproof.core.operator.ownership import owner_of
+from staleproof.core.operator.ownership import owner_of, owners_above
 from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import GIVEN, Manifest, Target, target_of
 from staleproof.core.plan.plan import Plan
@@ -121,9 +121,9 @@ class Workload:
         before: what the workload needs, of which steps may take something away and bring it back.
         on_unserved: what is done when a webhook does not answer; empty: nothing.
         child_seconds: how long a child is waited for that a step is about.
-        primaries: those of the workload, as `resource/name`, the first before the others.
         departure_seconds: how long a predecessor may take to go, by the number of the step that makes another in its place; 0:
             no wait.
+        primaries: resource and name of those of the workload, as they are called in this trial; the first before the others.
     """
 
     api: Api
@@ -136,7 +136,7 @@ class Workload:
     on_unserved: Callable[[], Awaitable[None]] | None = None
     child_seconds: float = 0.0
     departure_seconds: Callable[[int], float] = lambda _: DEPARTURE_SECONDS
-    primaries: Sequence[str] = ()
+    primaries: Sequence[tuple[str, str]] = ()
 
     @property
     def namespace(self) -> str:
@@ -330,21 +330,14 @@ class Workload:
         child a step is about must not depend on how far the controller is with that."""
         live = self.bus.scope.mine(self.truth.objects)
         found = [obj for key, obj in sorted(live.items()) if key[0] == resource and "deletionTimestamp" not in obj["metadata"]]
-        uids = {f"{key[0]}/{key[2]}": str(obj["metadata"].get("uid", "")) for key, obj in live.items()}
+        uids = {(kind, name): _uid(obj) for (kind, _, name), obj in live.items()}
         another = {uids[each] for each in self.primaries[1:] if each in uids and self.primaries[0] in uids}
-        by_uid = {str(obj["metadata"].get("uid", "")): obj for obj in live.values()}
-        return [obj for obj in found if owner_of(obj) is not None and another.isdisjoint(_owners(obj, by_uid))]
+        owners = {_uid(obj): str((owner_of(obj) or {}).get("uid", "")) for obj in live.values()}
+        return [obj for obj in found if owner_of(obj) is not None and another.isdisjoint(owners_above(_uid(obj), owners))]
 
 
-def _owners(obj: JSON, by_uid: Mapping[str, JSON]) -> set[str]:
-    """The uids of its owner, of that one's owner, and so on, as far as they are known."""
-    found: set[str] = set()
-    owner = owner_of(obj)
-    while owner is not None and owner["uid"] not in found:
-        found.add(owner["uid"])
-        above = by_uid.get(owner["uid"])
-        owner = owner_of(above) if above is not None else None
-    return found
+def _uid(obj: JSON) -> str:
+    return str(obj["metadata"].get("uid", ""))
 
 
 def _where(obj: JSON) -> str:

@@ -128,7 +128,7 @@ def test_a_step_is_about_a_child_of_the_first_primary_as_long_as_that_is_there()
     truth: Any = SimpleNamespace(objects=objects)
     bus: Any = SimpleNamespace(scope=Scope("mine"))
     unused: Any = SimpleNamespace()
-    primaries = ("widgets/first", "widgets/second")
+    primaries = (("widgets", "first"), ("widgets", "second"))
     workload = Workload(unused, truth, unused, bus, unused, unused, (), primaries=primaries)
     assert [each["metadata"]["uid"] for each in workload._children("pods")] == ["4", "6"]
     del objects["widgets", "mine", "first"]

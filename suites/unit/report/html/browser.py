@@ -75,30 +75,36 @@ class Tab:
 @asynccontextmanager
 async def opened(page: Path, profile: Path, *, width: int = 1280) -> AsyncIterator[Tab]:
     """A file in a browser of its own, when its first screen is there. `profile`: an empty folder."""
+    async with (
+        _browser(profile),
+        aiohttp.ClientSession() as session,
+        session.ws_connect(await _address(session, profile), max_msg_size=0) as socket,
+    ):
+        tab = Tab(socket)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            await tab.call(f"{domain}.enable")
+        await tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+        await tab.call("Page.navigate", url=page.as_uri())
+        await tab.until("document.querySelector('main')")
+        yield tab
+
+
+@asynccontextmanager
+async def _browser(profile: Path) -> AsyncIterator[None]:
+    """It runs meanwhile. It leaves folders behind where its temporary files are, and makes a socket there, whose path may not be
+    long."""
     assert PROGRAM is not None
     unprotected = ["--no-sandbox"] if os.geteuid() == 0 else []  # a sandbox cannot be made as root
     options = ["--headless=new", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={profile}", *unprotected]
     silent = asyncio.subprocess.DEVNULL
-    # It leaves folders behind where its temporary files are, and makes a socket there, whose path may not be long.
-    temporary = tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True)
-    here = {**os.environ, "TMPDIR": temporary.name}
-    process = await asyncio.create_subprocess_exec(PROGRAM, *options, "about:blank", stdout=silent, stderr=silent, env=here)
-    try:
-        async with (
-            aiohttp.ClientSession() as session,
-            session.ws_connect(await _address(session, profile), max_msg_size=0) as socket,
-        ):
-            tab = Tab(socket)
-            for domain in ("Page", "Runtime", "Log", "Network"):
-                await tab.call(f"{domain}.enable")
-            await tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
-            await tab.call("Page.navigate", url=page.as_uri())
-            await tab.until("document.querySelector('main')")
-            yield tab
-    finally:
-        process.terminate()
-        await process.wait()
-        temporary.cleanup()
+    with tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True) as temporary:
+        here = {**os.environ, "TMPDIR": temporary}
+        process = await asyncio.create_subprocess_exec(PROGRAM, *options, "about:blank", stdout=silent, stderr=silent, env=here)
+        try:
+            yield
+        finally:
+            process.terminate()
+            await process.wait()
 
 
 async def _address(session: aiohttp.ClientSession, profile: Path) -> str:

@@ -28,6 +28,17 @@ def primary_of(trial: Trial, uid: str) -> Incarnation | None:
     return _owning(trial, uid) or _tied(trial).get(uid)
 
 
+def owner(trial: Trial, resource: str, name: str) -> tuple[str, str]:
+    """Resource and name of the primary that something of Kubernetes belongs to, as far as is known: its own, if nothing is."""
+    return _heads(trial).get((resource, name), (resource, name))
+
+
+def incarnation(trial: Trial, of: tuple[str, str], *, at: int) -> Incarnation | None:
+    """The primary of that resource and name which was there, and was not to go, before a position; None if there was none."""
+    found = [each for each in object_history(trial).named(*of) if each.is_live(before=at)]
+    return found[-1] if found and f"{of[0]}/{of[1]}" in trial.applied else None
+
+
 @fact
 def ties(trial: Trial) -> Set[Tie]:
     """How objects without an owner showed whose they are, in every reference that had such objects. A label that has other
@@ -41,6 +52,13 @@ def ties(trial: Trial) -> Set[Tie]:
 
 
 # --- owners
+
+
+@fact
+def _heads(trial: Trial) -> Mapping[tuple[str, str], tuple[str, str]]:
+    """By resource and name of what has a primary: that one's."""
+    heads = {(each.resource, each.name): primary_of(trial, each.uid) for each in object_history(trial).objects.values()}
+    return {of: (head.resource, head.name) for of, head in heads.items() if head is not None}
 
 
 def _owning(trial: Trial, uid: str) -> Incarnation | None:

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from staleproof.checks.facts.external_calls import external_calls, incarnation, owner
+from staleproof.checks.facts.belongings import incarnation, owner
+from staleproof.checks.facts.external_calls import external_calls
 from staleproof.checks.facts.external_states import Reading, Thing, external_states
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wakings import wakings

@@ -4,11 +4,11 @@ What a call is about is what its words say (`core.history.external_call`): a pri
 says of nothing may be about everything: a list, a session's own statements, a ping.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.belongings import owner
+from staleproof.checks.facts.object_history import Incarnation
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.external import changes_something
 from staleproof.core.grouping import grouped
@@ -69,21 +69,3 @@ def _calls(trial: Trial) -> Iterator[Call]:
         later = (pair for pair in answers.get((entry.system, entry.call), ()) if pair[0] > index)
         answer_index, answer = next(later, (None, None))
         yield Call(index, entry, answer_index, answer, owner(trial, entry.resource, entry.name))
-
-
-def owner(trial: Trial, resource: str, name: str) -> tuple[str, str]:
-    """Resource and name of the primary that something of Kubernetes belongs to, as far as is known: its own, if nothing is."""
-    return _owners(trial).get((resource, name), (resource, name))
-
-
-def incarnation(trial: Trial, of: tuple[str, str], *, at: int) -> Incarnation | None:
-    """The primary of that resource and name which was there, and was not to go, before a position; None if there was none."""
-    found = [each for each in object_history(trial).named(*of) if each.is_live(before=at)]
-    return found[-1] if found and f"{of[0]}/{of[1]}" in trial.applied else None
-
-
-@fact
-def _owners(trial: Trial) -> Mapping[tuple[str, str], tuple[str, str]]:
-    """By resource and name of what has a primary: that one's."""
-    heads = {(each.resource, each.name): primary_of(trial, each.uid) for each in object_history(trial).objects.values()}
-    return {of: (head.resource, head.name) for of, head in heads.items() if head is not None}

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from staleproof.checks.facts.external_calls import Call, external_calls, owner
+from staleproof.checks.facts.belongings import owner
+from staleproof.checks.facts.external_calls import Call, external_calls
 from staleproof.checks.facts.external_states import Thing, external_states
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial, fact

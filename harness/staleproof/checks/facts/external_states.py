@@ -7,7 +7,7 @@ repair is waited for, a system is read over and over, and a reading is recorded 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.external_calls import owner
+from staleproof.checks.facts.belongings import owner
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import ExternalState, Held

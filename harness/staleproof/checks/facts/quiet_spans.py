@@ -16,8 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from staleproof.checks.facts.belongings import owner
 from staleproof.checks.facts.drifts import drifts
-from staleproof.checks.facts.external_calls import Call, external_calls, owner
+from staleproof.checks.facts.external_calls import Call, external_calls
 from staleproof.checks.facts.external_states import external_states
 from staleproof.checks.facts.hindrances import hindrances
 from staleproof.checks.facts.object_history import Incarnation, object_history

@@ -2,10 +2,10 @@
 
 import pytest
 
-from staleproof.checks.facts.belongings import primary_of
+from staleproof.checks.facts.belongings import incarnation, primary_of
 from staleproof.checks.trial import Trial
 
-from ..script import Script, beside, trial
+from ..script import WIDGETS, Script, beside, trial
 
 
 def made(script: Script, name: str = "data-rs-w-0", **labels: str) -> Script:
@@ -58,3 +58,13 @@ def test_what_belongs_to_a_primary(case: Trial, uid: str) -> None:
 )
 def test_what_belongs_to_none(case: Trial, uid: str) -> None:
     assert primary_of(case, uid) is None
+
+
+def test_the_primary_that_is_there() -> None:
+    script = trial().applied("w")
+    there = len(script.entries)
+    case = Trial(script.removed("w", WIDGETS).ends())
+
+    assert incarnation(case, (WIDGETS, "w"), at=there) is not None
+    assert incarnation(case, (WIDGETS, "w"), at=there + 1) is None
+    assert incarnation(case, (WIDGETS, "v"), at=there) is None

@@ -1,6 +1,7 @@
 """The controller's calls to external systems: their answers, and which primaries they are about."""
 
-from staleproof.checks.facts.external_calls import external_calls, incarnation, owner
+from staleproof.checks.facts.belongings import owner
+from staleproof.checks.facts.external_calls import external_calls
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Called, CallId, Replied
 
@@ -40,13 +41,3 @@ def test_a_call_about_a_child_is_about_its_primary() -> None:
 
     assert external_calls(trial)[-1].of == (WIDGETS, "w") == owner(trial, "configmaps", "w-c")
     assert owner(trial, "configmaps", "x") == ("configmaps", "x")
-
-
-def test_the_primary_that_is_there() -> None:
-    script = settled_role(Outside())
-    there = len(script.entries)
-    trial = Trial(script.removed("w", WIDGETS).ends())
-
-    assert incarnation(trial, (WIDGETS, "w"), at=there) is not None
-    assert incarnation(trial, (WIDGETS, "w"), at=there + 1) is None
-    assert incarnation(trial, (WIDGETS, "v"), at=there) is None

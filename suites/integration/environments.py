@@ -22,7 +22,8 @@ from staleproof.core.plan.plan import Plan, Subject
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.cluster.truth import Key
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
-from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.drive.trial.run import run_trial
+from staleproof.drive.trial.spec import TrialSpec
 
 MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 WIDGET: Manifest = yaml.safe_load((MANIFESTS / "widget-sample.yaml").read_text())

@@ -18,7 +18,8 @@ from staleproof.core.plan.plan import Plan, Settle, Subject, contradictions
 from staleproof.core.plan.step import Apply, Delete, Patch
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.programs.go_program import GoProgram, ensure_go_program
-from staleproof.drive.trial.run import Live, Reached, TrialSpec, run_trial
+from staleproof.drive.trial.run import run_trial
+from staleproof.drive.trial.spec import Live, Reached, TrialSpec
 
 from .environments import session_in
 

@@ -22,7 +22,7 @@ from staleproof.core.plan.step import Apply, Delete, Patch
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.process.program import Program
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.run import Live
+from staleproof.drive.trial.spec import Live
 
 from .mirror_stage import EVERY, ROLE, a_plan, how_it_settled, not_mirrored, run, source
 from .mirror_stage import go_mirror as go_mirror

@@ -19,7 +19,8 @@ from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Rest
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
-from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.drive.trial.run import run_trial
+from staleproof.drive.trial.spec import TrialSpec
 from staleproof.errors import HarnessBug
 
 from .environments import CRDS, WIDGET, fixture

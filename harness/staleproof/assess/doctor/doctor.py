@@ -58,7 +58,8 @@ from staleproof.drive.subject.metrics import Unreadable
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.lives import ControllerExited
 from staleproof.drive.trial.prerequisites import introduce
-from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.drive.trial.run import run_trial
+from staleproof.drive.trial.spec import TrialSpec
 from staleproof.errors import SetupError, UsageError
 
 _LOOK = Settle(quiet_seconds=DOCTOR_QUIET_SECONDS, deadline_seconds=DOCTOR_DEADLINE_SECONDS)

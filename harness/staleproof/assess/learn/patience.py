@@ -22,7 +22,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, in_parts, is_workload
 from staleproof.core.times import DEADLINE_FACTOR, PROBE_FACTOR, PROBE_SECONDS
 from staleproof.drive.trial.probe import Probe
-from staleproof.drive.trial.run import Live
+from staleproof.drive.trial.spec import Live
 
 
 class Goals:

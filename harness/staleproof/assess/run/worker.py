@@ -35,7 +35,8 @@ from staleproof.draw.mutations.allowed import Mutations
 from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions
-from staleproof.drive.trial.run import TrialSpec, run_trial
+from staleproof.drive.trial.run import run_trial
+from staleproof.drive.trial.spec import TrialSpec
 from staleproof.errors import OutOfTime, SetupError
 from staleproof.settings import ARTEFACTS, Keep
 

@@ -42,7 +42,8 @@ from staleproof.core.times import HEALS_FACTOR, HEALS_SECONDS
 from staleproof.draw.copies import alone, copies_in, mentioned, without
 from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.run import Patience, TrialSpec, run_trial
+from staleproof.drive.trial.run import run_trial
+from staleproof.drive.trial.spec import Patience, TrialSpec
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import OutOfTime
 from staleproof.report.coverage import SUSPECTED

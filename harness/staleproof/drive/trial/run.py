@@ -6,111 +6,45 @@ It does what the plan says and waits for conditions; what the trial means is dec
 import asyncio
 import contextlib
 import datetime
-import math
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 
 from staleproof.core.fault import AnyFault, PastSnapshot, StaleRead
-from staleproof.core.history.change import LOOKS, WriteKind
-from staleproof.core.history.entry import WORKLOAD, Broke, Ended, Released, Settled, StepBegan, StepEnded
-from staleproof.core.history.history import Header, History, HistoryRole
+from staleproof.core.history.change import LOOKS
+from staleproof.core.history.entry import WORKLOAD, Broke, Ended, Released, StepBegan, StepEnded
+from staleproof.core.history.history import Header, History
 from staleproof.core.history.scope import Scope
 from staleproof.core.operator.prerequisite import Placement
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import encode as encode_plan
 from staleproof.core.plan.step import Apply, Step, describe, in_parts, parts
-from staleproof.core.plan.waiting import closes_with, departure_seconds, pause_seconds
-from staleproof.core.times import (
-    AT_MOST_NEEDED_SECONDS,
-    DEPARTURE_SECONDS,
-    MARGIN_SECONDS,
-    POLL_SECONDS,
-)
-from staleproof.drive.cluster.api import JSON, ApiError
+from staleproof.core.plan.waiting import closes_with, departure_seconds
+from staleproof.core.times import DEPARTURE_SECONDS, POLL_SECONDS
+from staleproof.drive.cluster.api import ApiError
 from staleproof.drive.cluster.manifests import resource_type
-from staleproof.drive.cluster.truth import Key
 from staleproof.drive.process import logs
 from staleproof.drive.trial.clean_up import clean_up
+from staleproof.drive.trial.endings import Endings
 from staleproof.drive.trial.environment import Environment
-from staleproof.drive.trial.event_bus import Condition
 from staleproof.drive.trial.external_faults import ExternalFaults
-from staleproof.drive.trial.looks import Looks
 from staleproof.drive.trial.nudges import what_heals
 from staleproof.drive.trial.outside import Outside
 from staleproof.drive.trial.placing import place
 from staleproof.drive.trial.prerequisites import Given, furnish, introduce, without
-from staleproof.drive.trial.probe import Probe, see_whether_it_works
+from staleproof.drive.trial.probe import see_whether_it_works
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
 from staleproof.drive.trial.recorder import Recorder
+from staleproof.drive.trial.spec import Live, TrialSpec
 from staleproof.drive.trial.workload import StillThere, Unserved, Vanished, Workload, primaries_of
 from staleproof.errors import HarnessBug, SetupError, UsageError
 
 _Primary = tuple[str, str]
 """Resource and name."""
-_MOST_DOUBTS = 20
-"""How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
-
-Live = Mapping[Key, JSON]
-"""What there is of a trial, as its history shows it, but for what was given and is as it was."""
-Converged = Callable[[Live], str]
-"""Says what is missing from the state that the references came to; empty when nothing is."""
-Reached = Callable[[int, Live, Collection[WriteKind]], bool]
-"""Whether a step has brought what it brought in the references, given its number and the kinds of writes that changed anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long after the release what is `missing` is waited for, when the time is over that every controller is given: so many
-    seconds, and no longer than it takes. `missing`: what that is, in words, given what was recorded so far; empty: nothing."""
-
-    seconds: float
-    missing: Callable[[History], str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialSpec:
-    """What to run and where to keep it.
-
-    Attributes:
-        plan: the workload and the faults.
-        before: what the workload needs; empty: what the plan says, which may hold no more than digests.
-        folder: gets plan.json and history.jsonl.gz.
-        title: what it is, in words, should it be to blame for how it left the controller.
-        role: what it is: a trial, or what trials are compared with.
-        references: fault-free histories of the same workload, from their files; empty when this is one itself.
-        converged: when the wait for convergence is over; None accepts any state that is quiet.
-        reached: when a step is over without a further wait; None waits for the controller's pauses in each of them, and at the end.
-        reached_until: the last step of which `reached` can tell; later ones, and the end, are waited for as if there were none.
-        deadline_seconds: how long after the release convergence may take; None means what the plan says.
-        may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
-            that has not converged at the deadline gets them, up to `AT_MOST_NEEDED_SECONDS`.
-        patience: how much longer what is missing is waited for; None: no longer.
-        probe: how to see whether the controller still works, where the trial leaves that open; None: no probe.
-        lasts: the seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
-        healed_by: takes what heals the controller when the trial is over (`nudges.what_heals`); None: nothing is tried.
-    """
-
-    plan: Plan
-    folder: Path
-    title: str = "a run that was not judged"
-    role: HistoryRole = "reference"
-    before: tuple[Manifest, ...] = ()
-    references: Sequence[History] = ()
-    converged: Converged | None = None
-    reached: Reached | None = None
-    reached_until: float = math.inf
-    deadline_seconds: float | None = None
-    may_need: Callable[[History], float] | None = None
-    patience: Patience | None = None
-    probe: Probe | None = None
-    lasts: Sequence[float] = ()
-    healed_by: Callable[[str], None] | None = None
 
 
 async def run_trial(spec: TrialSpec, environment: Environment) -> History:
@@ -240,6 +174,7 @@ class _Run:
             primaries=primaries,
         )
         self._readings = Readings(environment.lives.endpoint, self._bus)
+        self._endings = Endings(spec, self._bus, self._process_faults, self._readings, live=self._live, so_far=recorder.so_far)
         self._is_unserved = False
 
     async def run(self) -> None:
@@ -332,10 +267,10 @@ class _Run:
             self._is_unserved = True  # what comes after this step would be done to what is not there
             self._did_not_do(str(err))
         self._activity.touch(time.monotonic())
-        idle = await self._until_over(number)
+        idle = await self._endings.step(number)
         if lasts and (left := began + lasts[number - 1] - time.monotonic()) > 0:
             await asyncio.sleep(left)
-            idle = await self._until_over(number)
+            idle = await self._endings.step(number)
         await self._look()
         self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
@@ -357,60 +292,10 @@ class _Run:
         """A step could not be done, and its plan is not to blame: the trial proves nothing."""
         self._bus.take(Broke(at=time.monotonic(), where=WORKLOAD, why=why))
 
-    async def _until_over(self, number: int) -> bool:
-        """No controller is idle between two lives: one that was killed in a step still has to finish it; but a crash loop is not
-        waited for. Nor is one idle whose own metrics say that it has work, unless they say so all the time."""
-        doubts = 0
-        while True:
-            idle = await self._bus.until(self._over(number), limit_seconds=self._settle.limit_seconds)
-            if self._process_faults.is_looping:
-                return idle
-            if await self._process_faults.settled():
-                continue
-            if not idle or doubts == _MOST_DOUBTS or not await self._readings.says_working():
-                return idle
-            doubts += 1
-            await asyncio.sleep(POLL_SECONDS)
-
-    def _over(self, number: int) -> Condition:
-        """A step is over when it has brought what it brought in the references, or else when the controller's pauses are over, too.
-
-        Those are waited for in any case where a fault closes with the step: what the controller does late, it must do under it.
-        Before any fault has opened, what the references came to is waited for longer.
-        """
-        reached = None if closes_with(self._spec.plan, number) else self._reached(number)
-        pause = self._settle.idle_seconds if reached is None else pause_seconds(self._spec.plan, number)
-        known: dict[float, bool] = {}
-
-        def over(now: float) -> bool | float:
-            if self._process_faults.is_looping:
-                return True
-            since = self._activity.idle_since(now)
-            if since is None:
-                return now + POLL_SECONDS  # what is owed is forgiven by time alone
-            due, soon = since + pause, since + self._settle.settling_seconds
-            if now >= due or reached is None:
-                return now >= due or due
-            if now < soon:
-                return min(due, soon)
-            if since not in known:
-                known[since] = reached(number, self._live(), self._activity.done)
-            return known[since] or due
-
-        return over
-
-    def _reached(self, number: int) -> Reached | None:
-        """When this step is over without a further wait; None: it cannot be known."""
-        return self._spec.reached if number <= self._spec.reached_until else None
-
-    @property
-    def _reached_in_the_end(self) -> Reached | None:
-        return self._reached(len(self._spec.plan.steps))
-
     async def _release_and_settle(self) -> bool:
         """Release everything, wait until converged and quiet, then let the controller reconcile everything once more; whether it
         converged."""
-        settle, bus = self._settle, self._bus
+        bus = self._bus
         await self._proxy.release()
         await self._external_faults.settled()
         await self._outside.restore()
@@ -418,7 +303,7 @@ class _Run:
         for missed in self._process_faults.missed():
             bus.take(missed)
         released = time.monotonic()
-        if self._reached_in_the_end is None or closes_with(self._spec.plan, len(self._spec.plan.steps)):
+        if not self._endings.is_known or closes_with(self._spec.plan, len(self._spec.plan.steps)):
             self._activity.touch(released)
         bus.take(Released(at=released))
         await self._readings.take()
@@ -426,20 +311,17 @@ class _Run:
         await bus.until(
             lambda now: not self._activity.is_starting or now + POLL_SECONDS, limit_seconds=self._environment.lives.start_seconds
         )
-        lacked = await self._until_settled(released)
-        missing, overdue = await self._patiently(released, lacked)
-        now = time.monotonic()
-        why = f"after {now - released - (0.0 if missing else overdue):.3g} s: {missing or lacked}" if lacked else ""
-        bus.take(Settled(at=now, ok=not missing, why=why, overdue=round(overdue, 3)))
+        settled = await self._endings.trial(released)
+        bus.take(settled)
         await self._readings.take()
-        if not missing and settle.resync:
+        if settled.ok and self._settle.resync:
             await self._look_again()
-        return not missing
+        return settled.ok
 
     async def _look_again(self) -> None:
         """Make the controller list its primaries, and again as long as it changes something each time: it may still have work."""
         settle = self._settle
-        idle_seconds = settle.idle_seconds if self._reached_in_the_end is None else settle.settling_seconds
+        idle_seconds = settle.settling_seconds if self._endings.is_known else settle.idle_seconds
         for _ in range(LOOKS):
             self._activity.begin_step(time.monotonic())
             for resource in self._resources:
@@ -447,63 +329,6 @@ class _Run:
             await self._bus.until_idle(idle_seconds, limit_seconds=settle.limit_seconds)
             if not self._activity.done:
                 return
-
-    async def _until_settled(self, released: float) -> str:
-        """Wait until converged and quiet; what was missing when the time ran out, empty when nothing is."""
-        spec, settle = self._spec, self._settle
-        lasts = spec.lasts[-1] if spec.lasts else 0.0
-        was_released = closes_with(spec.plan, len(spec.plan.steps))
-        looks = Looks(lambda: spec.converged(self._live()) if spec.converged else "", "still busy")
-
-        def settled(now: float) -> bool | float:
-            if self._process_faults.is_busy:
-                return now + POLL_SECONDS
-            since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
-            if since is None or idle is None:
-                return now + POLL_SECONDS
-            if self._needs_no_patience():
-                due = idle + (settle.idle_seconds if was_released else settle.settling_seconds)
-            else:
-                due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
-            return due if now < due else looks.find_nothing(now)
-
-        limit = lasts + (spec.deadline_seconds or settle.deadline_seconds)
-        while limit:
-            if await self._bus.until(settled, limit_seconds=limit):
-                return ""
-            limit = self._more_seconds(time.monotonic() - released)
-        return looks.in_the_end()
-
-    async def _patiently(self, released: float, lacked: str) -> tuple[str, float]:
-        """Wait for what is lacking until the patience is over, and no longer than it takes; what is missing then, and how many
-        seconds that took."""
-        patience, settle, began = self._spec.patience, self._settle, time.monotonic()
-        left = released + patience.seconds - began if patience is not None and lacked else 0.0
-        if patience is None or left <= 0 or not patience.missing(self._recorder.so_far()):
-            return lacked, 0.0
-        looks = Looks(lambda: patience.missing(self._recorder.so_far()), lacked)
-
-        def is_there(now: float) -> bool | float:
-            since, idle = self._activity.quiet_since(now), self._activity.idle_since(now)
-            if self._process_faults.is_busy or since is None or idle is None:
-                return now + POLL_SECONDS
-            due = max(since + settle.quiet_seconds, idle + settle.idle_seconds)
-            return due if now < due else looks.find_nothing(now)
-
-        await self._bus.until(is_there, limit_seconds=left)
-        return patience.missing(self._recorder.so_far()), time.monotonic() - began
-
-    def _needs_no_patience(self) -> bool:
-        """Whether what there is at the end is compared with the references, or is what the last step brought in an earlier one."""
-        spec, reached = self._spec, self._reached_in_the_end
-        if reached is None or spec.converged is not None:
-            return reached is not None
-        return reached(len(spec.plan.steps), self._live(), self._activity.done)
-
-    def _more_seconds(self, waited: float) -> float:
-        """How much longer to wait for convergence; 0 if the controller had its time, or would need more than it is given."""
-        needed = self._spec.may_need(self._recorder.so_far()) if self._spec.may_need else 0.0
-        return max(0.0, needed + MARGIN_SECONDS - waited) if waited < needed <= AT_MOST_NEEDED_SECONDS else 0.0
 
     async def _sweep(self) -> None:
         """Do what the pod garbage collector does in a cluster: finish deletions that were broken off between their two steps.

@@ -26,7 +26,7 @@ from staleproof.core.fault import (
 from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.masking import SECRET
-from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch
+from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Recreate, Remove, Rest, Step, Touch
 from staleproof.core.times import LAGS_SECONDS, LONG_SECONDS, OUTAGE_SECONDS
 from staleproof.draw.canonical import ending, own_create
 from staleproof.draw.incidents.forms import values
@@ -94,6 +94,17 @@ def end_hidden(at: Occasions) -> Iterator[Faults]:
     hows = ("relist",) * 4 + values(HoldStream, "release")
     for step, _ in numbered(at.steps[:-1], Delete) if at.observed.resource in at.observed.watched else ():
         yield from ((unseen_end(at.observed, step, how),) for how in hows)
+
+
+def replaced_unseen(at: Occasions) -> Iterator[Faults]:
+    """Another user makes a child again under its name, and the controller is not shown that while the next step is done, at least:
+    what it then does to that name, it does to another object."""
+    for number, step in numbered(at.steps[:-1], Recreate):
+        for window in until(at, number) if step.resource in at.observed.watched else ():
+            if window.until_step != number + 1:
+                yield from (
+                    (HoldStream(resource=step.resource, window=window, release=each),) for each in values(HoldStream, "release")
+                )
 
 
 def unseen_end(observed: Observed, step: int, release: Release) -> AnyFault:

@@ -154,14 +154,16 @@ def _forms(story: _Story) -> dict[str, list[Steps]]:
     """In which ways each kind of thing can be done now.
 
     When another primary appears, there may be time to do something for it while the controller waits for what it did for the first.
-    No user makes a child again under a generated name. What the controller put into a child is changed once, unless a user made
-    the child again; so is each field of a status, which need not come back before the controller looks again.
+    No user makes a child again under a generated name; one that was made again may have to go at once. What the controller put
+    into a child is changed once, unless a user made the child again; so is each field of a status, which need not come back before
+    the controller looks again.
     """
     of, there = story.observed, story.children()
     touch, long, second = Touch(target=of.target), Rest(seconds=LONG_SECONDS), _second(of)
     waits = Rest(seconds=WAITS_SECONDS)
     count = story.counts[-1]
     counts = [each for each in range(MOST_REPLICAS + 1) if of.scale_path and each != count]
+    shrinks = [(), *([(of.scale(count - 1),)] if of.scale_path and count else [])]
     own = {each.resource for each in there} - {step.resource for step in story.steps if isinstance(step, Recreate)}
     rests = [Rest(seconds=each) for each in _GONE_RESTS if each]
     return {
@@ -173,7 +175,7 @@ def _forms(story: _Story) -> dict[str, list[Steps]]:
         "scale and back": [(of.scale(each), of.scale(count)) for each in counts],
         "delete a child": [(Remove(resource=each.resource),) for each in there],
         "touch a child": [(Heartbeat(resource=each.resource),) for each in there],
-        "replace a child": [(Recreate(resource=each.resource),) for each in there if each.stable_names],
+        "replace a child": [(Recreate(resource=each.resource), *fewer) for each in there if each.stable_names for fewer in shrinks],
         "edit a child": [(edit,) for edit in of.edits if edit.resource in own and edit not in story.steps],
         "take status away": [(reset,) for reset in of.resets if story.is_plain and reset not in story.steps],
         "renew": [(Delete(target=of.target), *rest, Apply(object=of.scaled(count))) for rest in ((), *((each,) for each in rests))],

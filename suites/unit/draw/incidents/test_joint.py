@@ -16,7 +16,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.manifest import Target
-from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Remove, Rest, Step, Touch, removes
+from staleproof.core.plan.step import TOUCHED, Apply, Delete, Patch, Recreate, Remove, Rest, Step, Touch, removes
 from staleproof.draw.canonical import another
 from staleproof.draw.incidents import joint
 from staleproof.draw.occasions import Occasions, occasions
@@ -117,3 +117,11 @@ def test_the_deletes_of_a_clean_up_are_rejected_when_the_primary_goes() -> None:
     found = [fault for (fault,) in joint.clean_up_rejected(at(Delete(target=TARGET)))]
     assert {(fault.verb_of_write, fault.window) for fault in found} == {("delete", Window(2, seconds=4.0))}
     assert not list(joint.clean_up_rejected(at(CHANGE)))
+
+
+def test_what_is_made_again_is_not_shown_until_the_next_step_is_done() -> None:
+    again = Recreate(resource=MAPS)
+    found = [fault for (fault,) in joint.replaced_unseen(at(again, OF.scale(1)))]
+    assert {(fault.resource, fault.window) for fault in found} == {(MAPS, Window(2)), (MAPS, Window(2, 4))}
+    assert not list(joint.replaced_unseen(at(OF.scale(1))))
+    assert not list(joint.replaced_unseen(at(again, OF.scale(1), of=widgets(watched=(WIDGETS,)))))

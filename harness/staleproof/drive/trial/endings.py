@@ -35,7 +35,7 @@ class Endings:
         self._process_faults, self._readings = process_faults, readings
         self._live, self._so_far = live, so_far
 
-    async def step(self, number: int) -> bool:
+    async def until_over(self, number: int) -> bool:
         """Wait until a step is over; whether the controller is idle then, and not just out of time.
 
         No controller is idle between two lives: one that was killed in a step still has to finish it; but a crash loop is not
@@ -53,16 +53,16 @@ class Endings:
             doubts += 1
             await asyncio.sleep(POLL_SECONDS)
 
-    async def trial(self, released: float) -> Settled:
+    async def until_settled(self, released: float) -> Settled:
         """Wait until the controller has converged and is quiet, or has had its time since the release; how that ended."""
-        lacked = await self._until_settled(released)
+        lacked = await self._until_converged(released)
         missing, overdue = await self._patiently(released, lacked)
         now = time.monotonic()
         why = f"after {now - released - (0.0 if missing else overdue):.3g} s: {missing or lacked}" if lacked else ""
         return Settled(at=now, ok=not missing, why=why, overdue=round(overdue, 3))
 
     @property
-    def is_known(self) -> bool:
+    def is_end_known(self) -> bool:
         """Whether it can be known, without a further wait, that what the last step was to bring is there."""
         return self._reached_in_the_end is not None
 
@@ -101,7 +101,7 @@ class Endings:
     def _reached_in_the_end(self) -> Reached | None:
         return self._reached(len(self._spec.plan.steps))
 
-    async def _until_settled(self, released: float) -> str:
+    async def _until_converged(self, released: float) -> str:
         """Wait until converged and quiet; what was missing when the time ran out, empty when nothing is."""
         spec, settle = self._spec, self._settle
         lasts = spec.lasts[-1] if spec.lasts else 0.0

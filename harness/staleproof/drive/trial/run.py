@@ -267,10 +267,10 @@ class _Run:
             self._is_unserved = True  # what comes after this step would be done to what is not there
             self._did_not_do(str(err))
         self._activity.touch(time.monotonic())
-        idle = await self._endings.step(number)
+        idle = await self._endings.until_over(number)
         if lasts and (left := began + lasts[number - 1] - time.monotonic()) > 0:
             await asyncio.sleep(left)
-            idle = await self._endings.step(number)
+            idle = await self._endings.until_over(number)
         await self._look()
         self._bus.take(StepEnded(at=time.monotonic(), step=number, idle=idle))
 
@@ -303,7 +303,7 @@ class _Run:
         for missed in self._process_faults.missed():
             bus.take(missed)
         released = time.monotonic()
-        if not self._endings.is_known or closes_with(self._spec.plan, len(self._spec.plan.steps)):
+        if not self._endings.is_end_known or closes_with(self._spec.plan, len(self._spec.plan.steps)):
             self._activity.touch(released)
         bus.take(Released(at=released))
         await self._readings.take()
@@ -311,7 +311,7 @@ class _Run:
         await bus.until(
             lambda now: not self._activity.is_starting or now + POLL_SECONDS, limit_seconds=self._environment.lives.start_seconds
         )
-        settled = await self._endings.trial(released)
+        settled = await self._endings.until_settled(released)
         bus.take(settled)
         await self._readings.take()
         if settled.ok and self._settle.resync:
@@ -321,7 +321,7 @@ class _Run:
     async def _look_again(self) -> None:
         """Make the controller list its primaries, and again as long as it changes something each time: it may still have work."""
         settle = self._settle
-        idle_seconds = settle.settling_seconds if self._endings.is_known else settle.idle_seconds
+        idle_seconds = settle.settling_seconds if self._endings.is_end_known else settle.idle_seconds
         for _ in range(LOOKS):
             self._activity.begin_step(time.monotonic())
             for resource in self._resources:

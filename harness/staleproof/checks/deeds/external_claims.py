@@ -9,7 +9,7 @@ not have looked at what changed.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.drifts import Drift, drifts
+from staleproof.checks.facts.drifts import Drift, drifts, wants_otherwise
 from staleproof.checks.facts.external_calls import Call, external_calls
 from staleproof.checks.facts.external_states import external_states
 from staleproof.checks.facts.hindrances import longest_clear
@@ -215,12 +215,10 @@ def _changing(trial: Trial, of: Incarnation, system: str, after: int) -> Call | 
         return None
     meddled = any(entry.system == system for _, entry in trial.every(Drifted, since=before.index, until=then.index))
     meddled = meddled or any(before.index < each.index < call.index for each in writes)
-    user_changed = any(each.by is None and _asks(each) and after < each.index < call.index for each in of.commits)
+    user_changed = any(
+        each.by is None and after < each.index < call.index and wants_otherwise(trial, each.index) for each in of.commits
+    )
     return None if meddled or user_changed else call
-
-
-def _asks(commit: Commit) -> bool:
-    return (commit.before or {}).get("spec") != commit.entry.object.get("spec")
 
 
 def _before(trial: Trial, reported: int, late: Call) -> str:

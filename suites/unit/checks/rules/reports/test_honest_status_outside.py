@@ -174,6 +174,10 @@ CASES: Cases = {
         changed(first(Outside()).makes(limit=5).says(1).idle(1)).says(2).writes("ALTER").drifts(change="changed", limit=9),
         "PASS",
     ),
+    "reports one for which nothing had to be done, and the user deletes the primary at once": (
+        changed(first(Outside()).makes(limit=5).says(1).idle(1)).says(2).terminating("w", WIDGETS).writes("DROP").has_no().reads(),
+        "PASS",
+    ),
     # --- nothing is known
     "nothing is outside": (beside(Outside().step(1, "apply").applied("w").says(1, ready=1), honest), NOTHING),
     "nothing drifts, and no generation is reported": (

@@ -12,7 +12,7 @@ from staleproof.checks.but_for import in_calm
 from staleproof.checks.deeds.children import done_in_all
 from staleproof.checks.ends.hull import ends_with_more
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.object_history import Incarnation, OwnVerb
+from staleproof.checks.facts.object_history import Incarnation, OwnVerb, object_history
 from staleproof.checks.facts.own_writes import (
     is_inherited,
     own_children,
@@ -23,6 +23,7 @@ from staleproof.checks.facts.own_writes import (
     unseen_children,
 )
 from staleproof.checks.facts.primary_view import acted_on_more, primary_view
+from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.facts.recreations import recreations
 from staleproof.checks.facts.witnesses import context, inherited
 from staleproof.checks.facts.wording import listing, short_name, span
@@ -168,10 +169,20 @@ def _undone(trial: Trial, delete: Surplus) -> Ignorance | None:
     behind = (other.deleter for other in own_deletes(trial).behind(child, before=index))
     if _is_of_this_life(trial, behind, index) or done_in_all(trial, "delete", child.role) <= usual:
         return None
-    if not is_inherited(trial, child, at=index):
+    if not is_inherited(trial, child, at=index) or _is_begun_anew(trial, child, index):
         return None
     though = "though an earlier life had created it, and no fault-free run took it back"
     return Ignorance(" after a restart", though, inherited(trial, [child], index, delete.deed.at), "memory")
+
+
+def _is_begun_anew(trial: Trial, child: Incarnation, index: int) -> bool:
+    """Whether the life that made it ended in the midst of what it had decided, and another was made in its place afterwards: a new
+    life may take back what is half done and begin anew, as with a Helm release whose install is still pending."""
+    died = next((start for start in trial.starts if start > child.created), len(trial.entries))
+    if not reconcile_epochs(trial).is_same(child.owner_uid, child.resource, since=child.created, before=died):
+        return False
+    made = object_history(trial).objects.values()
+    return any(each.role == child.role and each.creator is not None and each.created > index for each in made)
 
 
 def _is_of_this_life(trial: Trial, behind: Iterable[Request | None], index: int) -> bool:

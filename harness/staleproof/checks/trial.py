@@ -126,6 +126,10 @@ class Trial:
         """Seconds since the trial began."""
         return self.entries[index].at
 
+    def position_at(self, seconds: float) -> Position:
+        """The first one so many seconds after the trial began, or later."""
+        return Position(bisect_left(self.entries, seconds, key=lambda entry: entry.at))
+
     # --- requests
 
     @cached_property

@@ -71,6 +71,8 @@ BOUND_SECONDS = 5.0
 """A controller that is well may sleep so long, or stand still for one object, before a requirement on pace is violated."""
 BOUND_FACTOR = 10.0
 """The same, of what it takes, or pauses, without faults."""
+QUICK_SECONDS = 1.0
+"""What a controller does so soon after something came is taken to be because of it, however fast it is otherwise."""
 LONG_HOLD_SECONDS = 10.0
 """A shorter hold does not send a controller to sleep."""
 HEALED_SECONDS = 5.0

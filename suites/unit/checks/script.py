@@ -286,9 +286,15 @@ class Script(Draft):
     def let_go(self, resource: str = "pods", *, fault: int = 0) -> Self:
         """The hold ends: what was held leaves in order."""
         self.closes(fault)
-        for frame in self._held.pop(resource):
-            self.adds(Delivered, **{name: getattr(frame, name) for name in frame.__struct_fields__ if name != "at"})
+        while self._held[resource]:
+            self.shows_next(resource)
+        del self._held[resource]
         return self
+
+    def shows_next(self, resource: str = "pods") -> Self:
+        """The next of what was held leaves."""
+        frame = self._held[resource].pop(0)
+        return self.adds(Delivered, **{name: getattr(frame, name) for name in frame.__struct_fields__ if name != "at"})
 
     def relist(self, resource: str = "pods", *, fault: int = 0) -> Self:
         """The hold ends with 410: what was held is discarded, and the client lists and watches again."""

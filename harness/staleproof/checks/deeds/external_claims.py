@@ -6,16 +6,17 @@ changed it failed; or by its own word, when it has said that it is not ready. Th
 not have looked at what changed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.facts.drifts import Drift, drifts, wants_otherwise
+from staleproof.checks.facts.drifts import Drift, api_events, drifts
 from staleproof.checks.facts.external_calls import Call, external_calls
 from staleproof.checks.facts.external_states import external_states
-from staleproof.checks.facts.hindrances import longest_clear
+from staleproof.checks.facts.hindrances import hindrances, longest_clear
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.quiet_spans import leaves_nothing_to_do
 from staleproof.checks.facts.reactions import reactions
-from staleproof.checks.facts.readiness import is_silent, says_ready
+from staleproof.checks.facts.readiness import READY, is_silent, says_ready
 from staleproof.checks.facts.wording import full_name
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding
@@ -46,12 +47,16 @@ def knows_of(trial: Trial, drift: Drift) -> Position | None:
     answered = (
         call.answer_index
         for call in _calls(trial, drift.of, drift.system)
-        if call.answer_index is not None and drift.index < call.index and call.failed and _shows(call, drift)
+        if call.answer_index is not None and drift.index < call.index and call.failed and _shows(trial, call, drift)
     )
     said = (
         commit.index
         for commit in drift.of.commits
-        if commit.by is not None and commit.index > drift.index and says_ready(commit.entry.object) is False
+        if commit.by is not None
+        and commit.index > drift.index
+        and says_ready(commit.entry.object) is False
+        and not api_events(trial, drift, before=commit.by.index)
+        and not _is_hindered(trial, drift, commit.by.index)
     )
     return min((index for index in (*answered, *said) if index < drift.begun), default=None)
 
@@ -61,7 +66,7 @@ def ready_while_drifted(trial: Trial) -> Iterator[Finding]:
     knew to be gone."""
     for drift in drifts(trial):
         known = knows_of(trial, drift)
-        if known is not None:
+        if known is not None and _decides_readiness(drift.of):
             yield from _said(trial, drift, known) or _went_on(trial, drift, known)
 
 
@@ -77,6 +82,8 @@ def left_unready(trial: Trial) -> Iterator[LeftUnready]:
         if (
             not is_repaired
             or had is None
+            or (of.deleted is not None and of.deleted < trial.unwoken)
+            or not _decides_readiness(of)
             or says_ready(had.entry.object) is not True
             or any(says_ready(each) is not False for each in then)
         ):
@@ -84,7 +91,8 @@ def left_unready(trial: Trial) -> Iterator[LeftUnready]:
         if any(each.get("spec") != had.entry.object.get("spec") or "deletionTimestamp" in each["metadata"] for each in then):
             continue
         assert last.repaired is not None
-        waited = longest_clear(trial, last.system, trial.at(last.repaired), trial.at(settled))
+        systems = {last.system, *(each.system for each in hindrances(trial))}
+        waited = min(longest_clear(trial, system, trial.at(last.repaired), trial.at(settled)) for system in systems)
         report = f"{full_name(had.entry)} said that it is not ready {waited:.1f} s after what had drifted was right again"
         because = f"{report} ({last.words}), and said that it is before"
         finding = Finding(because, tuple(sorted({last.index, last.repaired, settled})), basis="pace")
@@ -110,7 +118,7 @@ def observed_too_soon(trial: Trial) -> Iterator[Finding]:
             if any(call.succeeded and each.shown < call.index < reported for call in calls):
                 continue
             late = _changing(trial, each.of, system, reported)
-            tried = [call for call in calls if each.shown < call.index < reported]
+            tried = [call for call in calls if call.of != ("", "") and each.shown < call.index < reported]
             if late is not None and (tried or trial.at(late.index) - trial.at(reported) < COUNTED_REST_SECONDS):
                 name, generation = full_name(claim.entry), claim.generation
                 because = f"{name} reported generation {generation} {_before(trial, reported, late)} {system} was changed for it"
@@ -141,7 +149,7 @@ def _said(trial: Trial, drift: Drift, known: Position) -> list[Finding]:
         if by is None or not known < by.index or not commit.index < min(drift.begun, drift.last_wrong):
             continue
         done = any(at is not None and known < at < by.index for at in mended)
-        if says_ready(commit.entry.object) is True and _wrote_status(commit) and not done:
+        if says_ready(commit.entry.object) is True and _wrote_status(commit) and not done and not _is_qualified(drift, commit):
             because = f"{full_name(commit.entry)} was said to be ready while {drift.words}, and the controller knew that"
             return [Finding(because, tuple(sorted({drift.index, known, by.index, commit.index})))]
     return []
@@ -162,12 +170,53 @@ def _went_on(trial: Trial, drift: Drift, known: Position) -> list[Finding]:
     return [Finding(because, tuple(sorted({drift.index, known, end})), basis="pace")]
 
 
-def _shows(call: Call, drift: Drift) -> bool:
+def _is_hindered(trial: Trial, drift: Drift, until: int) -> bool:
+    """Whether something kept the controller from its work between a drift and a position."""
+    since, end = trial.at(drift.index), trial.at(until)
+    return any(each.since < end and each.until + each.given > since for each in hindrances(trial))
+
+
+def _decides_readiness(of: Incarnation) -> bool:
+    """Whether it is the controller that writes whether the primary is ready, and not another writer of its status."""
+    return any(
+        commit.by is not None and says_ready(commit.before or {}) != says_ready(commit.entry.object) for commit in of.commits
+    )
+
+
+def _is_qualified(drift: Drift, commit: Commit) -> bool:
+    """Whether another condition is not as it was before the drift. Crossplane's Ready means that a thing is there, and Synced, that
+    it is as it should be (docs.crossplane.io, "Managed resources", conditions)."""
+    was, now = (_other_conditions(each) for each in (_as_of(drift.of, drift.index), commit.entry.object))
+    return drift.entry.change != "deleted" and any(was.get(each) != status for each, status in now.items())
+
+
+def _other_conditions(obj: Manifest) -> Mapping[str, object]:
+    """The status of each condition by its type, but for those of readiness."""
+    status = obj.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    every = [each for each in conditions if isinstance(each, dict)] if isinstance(conditions, list) else []
+    return {str(each.get("type")): each.get("status") for each in every if each.get("type") not in READY}
+
+
+def _shows(trial: Trial, call: Call, drift: Drift) -> bool:
     """Whether its failure shows the drift: that the thing is gone, or that what was to be written there was not. That a thing is
-    there already shows nothing: to make it and hear that it exists is a way to ask."""
+    there already shows nothing: to make it and hear that it exists is a way to ask. Nor does a 404 that the same question had
+    before: it is about something that need not be there, as a bucket's policy.
+    """
     code = call.answer.code if call.answer is not None else ""
-    is_own = call.of == (drift.of.resource, drift.of.name)
-    return is_own and (code == _NOT_FOUND if call.reads else code not in (*_EXISTS, _NOT_FOUND))
+    if call.of != (drift.of.resource, drift.of.name):
+        return False
+    if call.reads:
+        return code == _NOT_FOUND and drift.entry.change == "deleted" and not _was_absent_before(trial, call, drift)
+    return not call.was_turned_away and code not in (*_EXISTS, _NOT_FOUND)
+
+
+def _was_absent_before(trial: Trial, call: Call, drift: Drift) -> bool:
+    """Whether the same call was answered 404 before the drift, since something was last written there."""
+    earlier = [each for each in _calls(trial, drift.of, drift.system) if each.index < drift.index]
+    wrote = max((each.index for each in earlier if each.may_have_written and each.succeeded), default=-1)
+    answers = (each.answer for each in earlier if each.index > wrote and each.words == call.words)
+    return any(answer is not None and answer.code == _NOT_FOUND for answer in answers)
 
 
 def _calls(trial: Trial, of: Incarnation, system: str) -> Sequence[Call]:
@@ -215,10 +264,28 @@ def _changing(trial: Trial, of: Incarnation, system: str, after: int) -> Call | 
         return None
     meddled = any(entry.system == system for _, entry in trial.every(Drifted, since=before.index, until=then.index))
     meddled = meddled or any(before.index < each.index < call.index for each in writes)
-    user_changed = any(
-        each.by is None and after < each.index < call.index and wants_otherwise(trial, each.index) for each in of.commits
+    return None if meddled or _repairs(trial, of, call) or _is_asked_for(trial, of, call, after) else call
+
+
+def _repairs(trial: Trial, of: Incarnation, call: Call) -> bool:
+    """Whether something of the primary had drifted there, and was not right before the call."""
+    return any(
+        (drift.of.uid, drift.system) == (of.uid, call.entry.system)
+        and drift.index < call.index
+        and (drift.repaired is None or drift.repaired > call.index)
+        for drift in drifts(trial)
     )
-    return None if meddled or user_changed else call
+
+
+def _is_asked_for(trial: Trial, of: Incarnation, call: Call, after: int) -> bool:
+    """Whether a user changed the primary behind a position and before the call, or something that the primary may name: a Secret
+    with a password, say. What belongs to the primary is written by companions all the time, and does not count."""
+    made = object_history(trial)
+    changes = (commit for commit in trial.commits if commit.by is None and after < commit.index < call.index)
+    return any(
+        not leaves_nothing_to_do(commit) and (commit.entry.uid == of.uid or made.root_of(commit.entry.uid) != of.uid)
+        for commit in changes
+    )
 
 
 def _before(trial: Trial, reported: int, late: Call) -> str:

@@ -1,7 +1,8 @@
 """What the controller makes and removes over and over: objects of a role in one step, each made after the one before was removed.
 
 One round is an object that the controller created and deleted itself within the step; rounds follow one another, so objects that
-were there at the same time are one round, however many there were. A rejected create makes nothing, and is no round.
+were there at the same time are one round, however many there were. A rejected create makes nothing, and is no round. Nor is one
+what was removed after a fault had made another request fail.
 """
 
 from collections import Counter
@@ -15,6 +16,7 @@ from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import kind_of, of_owner
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
+from staleproof.core.history.entry import Answered
 
 _GOES_ON = 2.0
 """So many times its longest pause between two rounds, and no more came: then it has come to an end."""
@@ -49,13 +51,21 @@ def rounds(trial: Trial) -> Sequence[Rounds]:
     """Of each role and step in which there was one."""
     taken = ((child, child.deleted) for _, child in creations(trial) if child.deleter is not None and child.deleted is not None)
     spans = ((child, step_at(trial, child.created), step_at(trial, deleted)) for child, deleted in taken)
-    found = grouped(((child.role, made), child) for child, made, gone in spans if made == gone)
+    kept = ((child, made) for child, made, gone in spans if made == gone and not _is_rolled_back(trial, child))
+    found = grouped(((child.role, made), child) for child, made in kept)
     return [Rounds(role, step, _row(objects)) for (role, step), objects in found.items()]
 
 
 def most_rounds(trial: Trial) -> Mapping[Role, int]:
     """By role, how many there were in all steps together."""
     return Counter(each.role for each in rounds(trial) for _ in each.objects)
+
+
+def _is_rolled_back(trial: Trial, child: Incarnation) -> bool:
+    """Whether a request failed by a fault while it was there, so that the controller may have taken back all that it had begun, as
+    `helm install --atomic` does."""
+    answers = (entry for _, entry in trial.every(Answered, since=child.created, until=child.deleted))
+    return any(answer.fault is not None and answer.outcome != "ok" for answer in answers)
 
 
 def _row(objects: Sequence[Incarnation]) -> Sequence[Incarnation]:

@@ -8,11 +8,12 @@ such objects show whose they are is learnt from the references (`Tie`): a label 
 something that it owns, as its value; or such a name within their own, as volume claim templates have it (`data-w-0`).
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
+from staleproof.checks.view.life import view
 from staleproof.core.grouping import grouped
 
 
@@ -99,15 +100,24 @@ def _owners(each: Incarnation) -> Iterator[str]:
 
 @fact
 def _tied(trial: Trial) -> Mapping[str, Incarnation]:
-    """By the uid of what has no owner: the incarnation of the primary that it is tied to, as it was there when it was made."""
+    """By the uid of what has no owner: the incarnation of the primary that it is tied to, which is the one that the controller knew
+    when it made it, or the one that was there."""
     known, made, found = ties(trial), object_history(trial), dict[str, Incarnation]()
     for each in _unowned(trial) if known else ():
         for primary in dict.fromkeys(head for tie, head in _possible_ties(trial, each) if tie in known and head):
             resource, _, name = primary.rpartition("/")
             before = [one for one in made.named(resource, name) if one.created < each.created]
             if before:
-                found.setdefault(each.uid, before[-1])
+                found.setdefault(each.uid, _known(trial, each, before) or before[-1])
     return found
+
+
+def _known(trial: Trial, each: Incarnation, primaries: Sequence[Incarnation]) -> Incarnation | None:
+    """Which of these, of one name, the controller knew when it made an object; None if it knew none, or did not make it."""
+    if each.creator is None:
+        return None
+    uid = view(trial, each.creator.index).present(primaries[-1].resource, primaries[-1].name)
+    return next((one for one in primaries if one.uid == uid), None)
 
 
 def _unowned(trial: Trial) -> list[Incarnation]:

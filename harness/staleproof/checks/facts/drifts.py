@@ -1,8 +1,9 @@
 """What another user changed in an external system behind the controller's back, and when that was put right again.
 
-Only what belonged to a primary counts, and was there: a thing that was deleted is right when it is there again, one that was
-changed, or replaced by another of its name, when none of the fields that became others has the value that it was given. What
-another user made besides need not go.
+Only what belonged to a primary counts, and was there: a thing that was deleted is right when it is there again, or another of its
+kind in its place; one that was changed, or replaced by another of its name, when none of the fields that became others has the
+value that it was given. What another user made besides need not go, nor come again when it is deleted. Nothing counts while the
+primary is paused.
 
 A thing is repaired by a call that may write. Of several between the last reading that was wrong and the first that was right the
 earliest is taken: when in doubt it was repaired sooner.
@@ -14,7 +15,7 @@ from typing import Any
 
 from staleproof.checks.facts.belongings import incarnation, owner
 from staleproof.checks.facts.external_calls import external_calls
-from staleproof.checks.facts.external_states import Reading, Thing, external_states
+from staleproof.checks.facts.external_states import Reading, Readings, Thing, external_states
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wakings import wakings
 from staleproof.checks.trial import Trial, fact
@@ -22,6 +23,8 @@ from staleproof.core.external import ExternalObject
 from staleproof.core.history.entry import Drifted, Held, Notified, Withheld
 from staleproof.core.history.history import Position
 from staleproof.core.repair import Unrepaired
+
+_PAUSES = frozenset({"pause", "paused", "suspend", "suspended"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,9 @@ def notified(trial: Trial, drift: Drift) -> bool:
     """Whether the system notified the controller of something, of that primary or of none, before it was repaired. What was lost on
     its way does not count."""
     of = ("", ""), (drift.of.resource, drift.of.name)
-    notifications = trial.every(Notified, since=drift.index, until=drift.begun)
+    before = external_states(trial)[drift.system].before(drift.index)
+    since = before.index if before is not None else drift.index  # the system may notify it before the drift is on record
+    notifications = trial.every(Notified, since=since, until=drift.begun)
     heard = (entry for _, entry in notifications if entry.system == drift.system and entry.effect != "lose")
     return any(owner(trial, entry.resource, entry.name) in of for entry in heard)
 
@@ -99,14 +104,14 @@ def _drift(trial: Trial, index: Position, entry: Drifted) -> Drift | None:
     if was is None or after is None:
         return None
     left = Unrepaired(thing, is_gone=entry.change == "deleted", fields=_changed(was, after.things.get(thing)))
-    if _is_right(after, left):
+    if _is_right(after, left) or _is_other_users(trial, index, entry, readings) or _is_paused(of, index):
         return None
     until = _until(trial, index, entry, of)
     last_wrong, repaired = after.index, None
     for reading in readings.since(index):
         if reading.index >= until:
             break
-        if _is_right(reading, left):
+        if _is_right(reading, left) or _is_replaced(readings, reading, after, thing, of):
             repaired = reading.index
             break
         last_wrong = reading.index
@@ -126,6 +131,32 @@ def _changed(was: Held, now: Held | None) -> Mapping[str, Any]:
     return {
         name: after.get(name) for name in before.keys() | after.keys() if now is not None and before.get(name) != after.get(name)
     }
+
+
+def _is_other_users(trial: Trial, index: Position, drift: Drifted, readings: Readings) -> bool:
+    """Whether another user had made the thing before it drifted, where nothing was."""
+    made = (
+        at
+        for at, entry in trial.every(Drifted, until=index)
+        if entry.change == "created" and (entry.system, entry.kind, entry.external) == (drift.system, drift.kind, drift.external)
+    )
+    return any((before := readings.before(at)) is None or (drift.kind, drift.external) not in before.things for at in made)
+
+
+def _is_paused(of: Incarnation, index: Position) -> bool:
+    """Whether the user had asked the controller to leave that primary alone: a field of its spec, or an annotation, has one of the
+    usual names and is true."""
+    known = next((commit.entry.object for commit in reversed(of.commits) if commit.index < index), {})
+    spec, annotations = known.get("spec"), known.get("metadata", {}).get("annotations")
+    fields = [*(spec.items() if isinstance(spec, dict) else ()), *(annotations or {}).items()]
+    return any(name.rpartition("/")[2].lower() in _PAUSES and value in (True, "true") for name, value in fields)
+
+
+def _is_replaced(readings: Readings, reading: Reading, after: Reading, thing: Thing, of: Incarnation) -> bool:
+    """Whether the thing is gone, and its primary has another of its kind, which was not there after the drift: what an external
+    system names by an id has another one when it is made anew."""
+    fresh = readings.belongings(reading, (of.resource, of.name)).keys() - after.things.keys()
+    return thing not in reading.things and any(kind == thing[0] for kind, _ in fresh)
 
 
 def _is_right(reading: Reading, left: Unrepaired) -> bool:

@@ -15,6 +15,9 @@ from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Called, Replied
 from staleproof.core.history.history import Position
 
+_NOT_NOW = frozenset({"429", "503", "53300", "57P03", "40001", "40P01"})
+"""Too many requests or connections, starting, a conflict: HTTP's codes and PostgreSQL's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -28,6 +31,11 @@ class Call:
     of: tuple[str, str]
 
     @property
+    def words(self) -> tuple[str, str]:
+        """What it asks for: verb and text, in which values have no place."""
+        return self.entry.verb, self.entry.text
+
+    @property
     def succeeded(self) -> bool:
         return self.answer is not None and self.answer.outcome == "ok"
 
@@ -35,6 +43,11 @@ class Call:
     def failed(self) -> bool:
         """Whether the system itself refused it, and said so to the controller."""
         return self.answer is not None and self.answer.outcome == "fail" and self.answer.effect is None
+
+    @property
+    def was_turned_away(self) -> bool:
+        """Whether the system said that it can do nothing for it now."""
+        return self.failed and self.answer is not None and self.answer.code in _NOT_NOW
 
     @property
     def is_disturbed(self) -> bool:

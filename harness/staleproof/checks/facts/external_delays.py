@@ -82,7 +82,12 @@ def _objects(trial: Trial) -> Iterator[Delay]:
             until = Position(call.answer_index or 0)
             if not _is_hindered(trial, trial.at(each.shown), trial.at(until)):
                 seconds = _seconds(trial, each, until, each.first)
-                yield Delay("object", each, call.entry.system, call.index, until, each.first, _in_words(call), seconds)
+                system = call.entry.system
+                down = any(trial.at(a) < trial.at(until) and trial.at(b) > trial.at(each.shown) for a, b in outages(trial, system))
+                changes = (
+                    down and system in external_states(trial) and _changes(trial, each, system, max(until, each.first or until))
+                )
+                yield Delay("object", each, system, call.index, until, each.first, _in_words(call), seconds, changes)
 
 
 def _parts(trial: Trial) -> Iterator[Delay]:
@@ -136,7 +141,12 @@ def _changes(trial: Trial, each: Reaction, system: str, end: int) -> bool:
     """Whether something of the primary was otherwise in that system behind a position than when the user changed the primary."""
     readings, mine = external_states(trial)[system], (each.of.resource, each.of.name)
     after = readings.after(end) or readings.every[-1]
-    return readings.belongings(readings.before(each.commit.index), mine) != readings.belongings(after, mine)
+    wrote = any(
+        call.may_have_written and call.succeeded and call.of == mine and each.commit.index < call.index <= end
+        for call in external_calls(trial)
+        if call.entry.system == system
+    )
+    return wrote or readings.belongings(readings.before(each.commit.index), mine) != readings.belongings(after, mine)
 
 
 def _seconds(trial: Trial, each: Reaction, until: int, end: Position | None) -> float:

@@ -18,7 +18,7 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.core.fault import Effect
 from staleproof.core.history.entry import Called, Continued, Exited, Started, Stopped, SystemTurned
 from staleproof.core.history.history import Position
-from staleproof.core.times import ELECTION_SECONDS, OUTAGE_FACTOR
+from staleproof.core.times import ELECTION_SECONDS, OUTAGE_FACTOR, PACE_UNKNOWN_SECONDS
 
 HINDERS: frozenset[Effect] = frozenset({"hides", "lags", "rewinds", "slows-start", "disconnects", "rejects", "loses"})
 """Effects of faults that may keep a controller from its work as long as they are open. Of what ends its process, or stops it, the
@@ -87,8 +87,10 @@ def _outages(trial: Trial) -> Iterator[Hindrance]:
 
 def _lost_calls(trial: Trial) -> Iterator[Hindrance]:
     """Calls that went wrong one after the other, of one system."""
-    calls = sorted(external_calls(trial), key=lambda call: call.entry.system)
-    for (system, disturbed), group in groupby(calls, key=lambda call: (call.entry.system, call.is_disturbed)):
+    calls = sorted((each for each in external_calls(trial) if not _is_stream(each)), key=lambda call: call.entry.system)
+    for (system, disturbed), group in groupby(
+        calls, key=lambda call: (call.entry.system, call.is_disturbed or call.was_turned_away)
+    ):
         if disturbed:
             every = list(group)
             ended = [_ended(trial, call) for call in every]
@@ -96,16 +98,23 @@ def _lost_calls(trial: Trial) -> Iterator[Hindrance]:
             yield _after_outage(since, f"calls to {system} went wrong", until, system, failures=len(every))
 
 
+def _is_stream(call: Call) -> bool:
+    """Whether it only waits for news: it reads, is about no primary, and has no answer."""
+    return call.answer is None and call.reads and call.of == ("", "")
+
+
 def _ended(trial: Trial, call: Call) -> float:
-    """When it was answered. Without an answer the controller waits for it until it calls again about the same."""
-    if call.answer_index is not None:
+    """When it was answered. Without an answer the controller waits for it until it calls again about the same. When it was turned
+    away it does so, too, but not for ever."""
+    if call.answer_index is not None and not call.was_turned_away:
         return trial.at(call.answer_index)
     again = (
         each
         for each in external_calls(trial)
         if each.index > call.index and (each.entry.system, each.of) == (call.entry.system, call.of)
     )
-    return next((trial.at(each.index) for each in again), math.inf)
+    longest = trial.at(call.answer_index) + PACE_UNKNOWN_SECONDS if call.answer_index is not None else math.inf
+    return min(next((trial.at(each.index) for each in again), math.inf), longest)
 
 
 def _absences(trial: Trial) -> Iterator[Hindrance]:

@@ -10,7 +10,6 @@ Calls are counted by their words, and only those that say that they are about th
 ask several things, and a ping asks of nothing.
 """
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -79,7 +78,12 @@ def longest_gap(trial: Trial, system: str) -> float | None:
 def busiest_period(trial: Trial, system: str) -> float | None:
     """The seconds between such calls where they were most frequent, on average; None if there were not so many."""
     every = (span for span in quiet_spans(trial) if span.system == system and len(span.calls) >= _OFTEN)
-    return min((span.seconds / len(span.calls) for span in every), default=None)
+    return min((min(span.seconds / len(span.calls), _interval(trial, span.calls)) for span in every), default=None)
+
+
+def _interval(trial: Trial, calls: Sequence[Call]) -> float:
+    """The seconds from one to the next, on average. What is before the first and behind the last may be up to a period each."""
+    return (trial.at(calls[-1].index) - trial.at(calls[0].index)) / (len(calls) - 1)
 
 
 def _spans(trial: Trial) -> Iterator[QuietSpan]:
@@ -94,10 +98,11 @@ def _of_primary(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call
     last = next((commit.index for commit in of.commits if commit.deletes), trial.unwoken)
     begins, ends = trial.at(of.created), trial.at(min(last, len(trial.entries) - 1))
     for happened, since, until in _without([*_busy(trial, system, of, calls)], begins, ends):
-        first, behind = _position(trial, since), _position(trial, until)
+        first, behind = trial.position_at(since), trial.position_at(until)
         inside = [call for call in calls if first <= call.index < behind and call.succeeded]
-        most = Counter((call.entry.verb, call.entry.text) for call in inside).most_common(1)
-        same = [call for call in inside if most and (call.entry.verb, call.entry.text) == most[0][0]]
+        most = Counter(call.words for call in inside).most_common(1)
+        same = [call for call in inside if most and call.words == most[0][0]]
+        repeats = _at_once(trial, [call for call in calls if same and call.index < first and call.words == same[0].words])
         held = external_states(trial)[system].before(first + 1)
         yield QuietSpan(
             system=system,
@@ -105,7 +110,7 @@ def _of_primary(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call
             since=first,
             until=behind,
             seconds=until - since,
-            things=max(1, len(external_states(trial)[system].belongings(held, (of.resource, of.name)))),
+            things=max(1, len(external_states(trial)[system].belongings(held, (of.resource, of.name))), repeats),
             calls=same,
             owed=sum(since - ELECTION_SECONDS <= trial.at(index) < until for index in trial.starts[1:])
             + (not any(happened <= trial.at(call.index) < since for call in calls)),
@@ -113,9 +118,10 @@ def _of_primary(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call
         )
 
 
-def _position(trial: Trial, at: float) -> Position:
-    """The first one at that time or later."""
-    return Position(bisect_left(trial.entries, at, key=lambda entry: entry.at))
+def _at_once(trial: Trial, calls: Sequence[Call]) -> int:
+    """The most of them that came one upon the other: a look may ask the same with other values, which are not kept."""
+    times = [trial.at(call.index) for call in calls]
+    return max((sum(at <= each < at + CLOSE_SECONDS for each in times) for at in times), default=0)
 
 
 def _without(busy: Sequence[_Span], since: float, until: float) -> Iterator[tuple[float, float, float]]:
@@ -140,7 +146,7 @@ def _busy(trial: Trial, system: str, of: Incarnation, calls: Sequence[Call]) -> 
     yield from ((each.since, each.until + each.given + REST_SECONDS) for each in hindrances(trial) if each.system == system)
     moments = [call.answer_index or call.index for call in calls if not call.succeeded and call.entry.system == system]
     moments += [index for index, entry in trial.every(Notified) if entry.system == system and _concerns(trial, entry, of)]
-    moments += [commit.index for commit in trial.commits if not _is_nothing(commit)]
+    moments += [commit.index for commit in trial.commits if not leaves_nothing_to_do(commit)]
     moments += [request.answer_index or request.index for request in trial.work if not request.succeeded]
     yield from (_after(trial, index, index) for index in moments)
     yield from _unready(trial, of)
@@ -175,8 +181,8 @@ def _unready(trial: Trial, of: Incarnation) -> Iterator[_Span]:
             yield _after(trial, before.index, after.index if after is not None else len(trial.entries) - 1)
 
 
-def _is_nothing(commit: Commit) -> bool:
-    """Whether it leaves nothing to do: another's touch, or the controller's own status."""
+def leaves_nothing_to_do(commit: Commit) -> bool:
+    """Whether a commit leaves nothing to do: another's touch, or the controller's own status."""
     if commit.before is None or commit.deletes:
         return False
     before, after = _untouched(commit.before), _untouched(commit.entry.object)
@@ -197,7 +203,9 @@ def _apart(obj: Manifest) -> Manifest:
 
 def _stirs(trial: Trial, of: Incarnation) -> Iterator[Position]:
     """Where the controller was made to look again though nothing had changed."""
-    touched = [commit.index for commit in of.commits if commit.by is None and commit.before is not None and _is_nothing(commit)]
+    touched = [
+        commit.index for commit in of.commits if commit.by is None and commit.before is not None and leaves_nothing_to_do(commit)
+    ]
     looked = [index for index, entry in trial.every(Listed) if entry.resource == of.resource]
     ended = [index for index, entry in trial.every(Closed) if trial.resource_of(entry.stream) == of.resource]
     steps = [

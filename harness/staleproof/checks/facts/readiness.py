@@ -4,6 +4,7 @@ from staleproof.core.plan.manifest import Manifest
 
 READY = ("Ready", "Available")
 _PHASES = ("ready", "available")
+_STATES = ("phase", "state", "status", "ready", "success")
 
 
 def says_ready(obj: Manifest) -> bool | None:
@@ -26,4 +27,12 @@ def is_silent(obj: Manifest) -> bool:
     """Whether its status shows no state at all beside numbers: no condition, no phase, nothing that is true or false."""
     status = obj.get("status")
     values = status.values() if isinstance(status, dict) else ()
-    return not any(isinstance(value, str | bool) or (isinstance(value, list) and value) for value in values)
+    shows = any(isinstance(value, str | bool) or (isinstance(value, list) and value) for value in values)
+    return not (shows or any(map(_names_a_state, values)))
+
+
+def _names_a_state(value: object) -> bool:
+    """Whether a part of a status says by name how far something has come."""
+    if not isinstance(value, dict):
+        return False
+    return any((name in _STATES and isinstance(each, str | bool)) or _names_a_state(each) for name, each in value.items())

@@ -68,7 +68,9 @@ def recreations(trial: Trial) -> Sequence[Recreation]:
 
 def confusions(trial: Trial) -> Iterator[tuple[Request, Incarnation, Recreation]]:
     """Children that were created for an old incarnation by a life that knew the new one, and was not still about what it had begun
-    before it knew: it had come to rest since, or created such a child for the new one.
+    before it knew: it had come to rest since, or created such a child for the new one. The latter shows nothing of a life that was
+    creating for the old one when the new one existed, but was not shown: it may have a worker for each uid, as kopf has
+    (`kopf/_core/reactor/queueing.py`), and the old one's is still at work.
 
     A write to the new one itself says nothing: a status is often written by a worker of its own, by name alone.
     """
@@ -83,7 +85,9 @@ def _knew(trial: Trial, one: Recreation, request: Request, child: Incarnation, m
     if one.rested_at(trial, before=request.index) is not None:
         return True
     shown = one.shown_at(trial, before=request.index)
-    return shown is not None and any(
+    if shown is None or any(one.after.created < other.index < shown and each.owner_uid == one.before.uid for other, each in made):
+        return False
+    return any(
         shown < other.index < request.index and each.owner_uid == one.after.uid and each.resource == child.resource
         for other, each in made
     )

@@ -6,6 +6,9 @@ pkg/controller/history/controller_history.go). A template that was there for a m
 more of them and a higher number, although everything else ends as it should. Others that keep ReplicaSets as a Deployment does
 (rollouts.argoproj.io) number them in annotations of their own.
 
+Helm keeps a Secret or ConfigMap for each revision of a release (helm.sh/helm, pkg/storage/driver), and so does every operator that
+uses it as a library.
+
 A StatefulSet leaves the PersistentVolumeClaims of the pods that it no longer has, unless told otherwise (KEP-1847,
 `persistentVolumeClaimRetentionPolicy`): they show that there once were so many, or that there was such a StatefulSet.
 """
@@ -22,6 +25,7 @@ _REVISION = "deployment.kubernetes.io/revision"
 _REPLICA_SETS, _CONTROLLER_REVISIONS = "replicasets.apps", "controllerrevisions.apps"
 _CLAIMS, _PODS = "persistentvolumeclaims", "pods"
 _OWNERS = {_REPLICA_SETS: ("Deployment",), _CONTROLLER_REVISIONS: ("StatefulSet", "DaemonSet")}
+_HELM_RELEASE = "helm.sh/release.v1"
 _ANNOTATION = f"metadata.annotations.{_REVISION}"
 _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "deployments.apps": (_ANNOTATION,),
@@ -37,8 +41,9 @@ it was made, and keeps them: they show when that was. A DaemonSet counts its tem
 def without_past_revisions(objects: Sequence[tuple[str, Manifest]]) -> list[tuple[str, Manifest]]:
     """These objects (resource, object) without what is kept of earlier states.
 
-    The latest revision of each owner stays, and what still has pods. Of ReplicaSets whose numbers are not known, all stay unless
-    one of the same owner has pods: only its controller can say which of those without pods is the latest.
+    The latest revision of each owner stays, and what still has pods. Of a Helm release none stays: each has a name of its own. Of
+    ReplicaSets whose numbers are not known, all stay unless one of the same owner has pods: only its controller can say which of
+    those without pods is the latest.
     """
     latest: dict[str, int] = defaultdict(int)
     busy: set[str] = set()
@@ -50,6 +55,8 @@ def without_past_revisions(objects: Sequence[tuple[str, Manifest]]) -> list[tupl
             busy.add(reference["uid"])
 
     def is_past(resource: str, obj: Manifest) -> bool:
+        if _is_release(obj):
+            return True
         if (revision := _revision(resource, obj)) is not None:
             return revision[1] < latest[revision[0]] and not _has_pods(obj)
         owner = owner_of(obj)
@@ -102,6 +109,11 @@ def _revision(resource: str, obj: Manifest) -> tuple[str, int] | None:
     annotations = obj["metadata"].get("annotations") or {}
     number = str(obj.get("revision") if resource == _CONTROLLER_REVISIONS else annotations.get(_REVISION))
     return (owner["uid"], int(number)) if number.isdecimal() else None
+
+
+def _is_release(obj: Manifest) -> bool:
+    """Whether it holds a revision of a Helm release; a ConfigMap has no type, but the label."""
+    return obj.get("type") == _HELM_RELEASE or (obj["metadata"].get("labels") or {}).get("owner") == "helm"
 
 
 def _has_pods(obj: Manifest) -> bool:

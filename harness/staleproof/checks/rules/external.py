@@ -15,15 +15,16 @@ from staleproof.checks.facts.drifts import Drift, api_events, drifts, is_withhel
 from staleproof.checks.facts.external_calls import external_calls
 from staleproof.checks.facts.external_delays import Delay, changed_spec, delays, inner_fields, usual_reaction
 from staleproof.checks.facts.external_leftovers import LeftKind, LeftOutside, at_risk, left_outside, made_outside
-from staleproof.checks.facts.hindrances import clear_times, longest_clear
+from staleproof.checks.facts.hindrances import clear_times, hindrances, longest_clear
 from staleproof.checks.facts.quiet_spans import QuietSpan, busiest_period, longest_gap, quiet_spans
 from staleproof.checks.facts.recovery_budget import budget
+from staleproof.checks.facts.wakings import wakings
 from staleproof.checks.facts.wording import call_words, full_name, listing
 from staleproof.checks.requirement import SEED, Requirement
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said
 from staleproof.core.grouping import grouped
-from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS, REPAIR_MARGIN_SECONDS
+from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS, REPAIR_MARGIN_SECONDS, REST_SECONDS
 from staleproof.core.wording import plural
 
 DRIFT = "The External State Problem: Why Kubernetes Controllers Fail at Self-Healing"
@@ -112,8 +113,23 @@ def _own_repairs(run: Trial, system: str) -> Iterator[float | None]:
     """Of each repair that no event of the API server came before: the seconds that it took; None where a notification had announced
     the drift, so that they do not show how often the controller looks."""
     for drift in drifts(run):
-        if drift.system == system and drift.repaired is not None and not api_events(run, drift, before=drift.begun):
+        is_own = drift.system == system and drift.repaired is not None and not api_events(run, drift, before=drift.begun)
+        if is_own and _had_nothing_else(run, drift):
             yield None if notified(run, drift) else _seconds(run, drift, drift.begun)
+
+
+def _had_nothing_else(run: Trial, drift: Drift) -> bool:
+    """Whether the controller repaired it because it had looked, and not while it did what it had to do anyhow."""
+    drifted, begun = run.at(drift.index), run.at(drift.begun)
+    since = run.position_at(begun - REST_SECONDS)
+    is_woken = bool(wakings(run, drift.of, since=since - 1, before=drift.begun))
+    is_retrying = any(since <= (each.answer_index or each.index) < drift.begun for each in run.work if not each.succeeded)
+    obstacles = (each for each in hindrances(run) if each.system in ("", drift.system))
+    return (
+        not is_woken
+        and not is_retrying
+        and not any(each.since <= begun and drifted < each.until + each.given for each in obstacles)
+    )
 
 
 def _seconds(trial: Trial, drift: Drift, until: int) -> float:

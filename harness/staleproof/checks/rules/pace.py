@@ -10,7 +10,8 @@ from staleproof.checks.facts.attribution import Standstill, seconds_to_effect, w
 from staleproof.checks.facts.external_delays import usual_reaction
 from staleproof.checks.facts.hindrances import longest_clear
 from staleproof.checks.facts.losses import Loss, losses
-from staleproof.checks.facts.pending_events import pending_events
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.recovery_budget import silence, usual_pauses
 from staleproof.checks.facts.retries import Rejections, pace_of, rejections
 from staleproof.checks.facts.stimuli import sleep_after, stimuli
@@ -23,8 +24,9 @@ from staleproof.checks.verdict import Finding, Inconclusive, NotExercised, Said,
 from staleproof.core.fault import Effect
 from staleproof.core.history.change import LOOKS
 from staleproof.core.history.entry import Answered, Competed, Entry, Refused, Stalled, Started, StepBegan, Stopped
+from staleproof.core.history.provenance import uid_of
 from staleproof.core.plan.step import Rest
-from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS, LONG_HOLD_SECONDS, SHOWS_RETRIES_SECONDS
+from staleproof.core.times import BOUND_FACTOR, BOUND_SECONDS, LONG_HOLD_SECONDS, QUICK_SECONDS, SHOWS_RETRIES_SECONDS
 from staleproof.core.wording import plural
 
 _EXAMPLES = 3
@@ -60,13 +62,13 @@ def notices_lost_children(trial: Trial) -> Iterator[Said]:
     """Notice without any other event that a child is gone.
 
     Put to the test: another user deleted something that the controller had made for a primary, the primary stayed as it was, and
-    the controller made another one in the end: so it wants one. A finding is that it made none for longer than ten times what its
-    reactions take otherwise, and 5 s at least, with nothing that kept it from working (`facts.hindrances`), and did so within that
-    time once something else of the primary had come from the API server: a touch, another child, a list or a watch that began anew,
-    a new life. The event that showed the deletion does not count.
+    the controller made another one in the end: so it wants one. A finding is that it did nothing for the primary for longer than
+    ten times what its reactions take otherwise, and 5 s at least, with nothing that kept it from working (`facts.hindrances`), and
+    made one at once, within ten times that and 1 s at least, when something else of the primary had come from the API server: a
+    touch, another child, a list or a watch that began anew, a new life. The event that showed the deletion does not count.
 
-    Not exercised: what was not made again, as the controller may be right to leave it; and where something else came in time, which
-    may have been needed.
+    Not exercised: what was not made again, as the controller may be right to leave it; where something else came in time, which may
+    have been needed; and what a fault-free run made again before anything else came: it looks by itself, now and then.
     """
     found = losses(trial)
     if not found:
@@ -82,17 +84,36 @@ def _unnoticed(trial: Trial, loss: Loss) -> Iterator[Said]:
         return
     if not loss.woken:
         return
+    of = full_name(loss.of.last.entry)
+    if _has_noticed(trial, loss):
+        yield NotExercised(f"it wrote something of {of} before anything else came, so it may have noticed")
+        return
+    if any(in_alike(trial, _notices_by_itself)):
+        yield NotExercised(f"in a fault-free run it made a child of {of} again before anything else came")
+        return
     usual = [seconds for run in (trial, *in_alike(trial, lambda run: run)) if (seconds := usual_reaction(run, "part")) is not None]
-    bound = max(BOUND_SECONDS, BOUND_FACTOR * max(usual, default=0.0))
+    known = BOUND_FACTOR * max(usual, default=0.0)
+    bound, quick = max(BOUND_SECONDS, known), max(QUICK_SECONDS, known)
     silent = longest_clear(trial, "", trial.at(loss.index), trial.at(loss.woken[0]))
     if silent <= bound:
-        yield NotExercised(f"something else of {full_name(loss.of.last.entry)} came before the controller had to have noticed")
-    elif trial.at(loss.again) - trial.at(loss.woken[-1]) <= bound:
+        yield NotExercised(f"something else of {of} came before the controller had to have noticed")
+    elif trial.at(loss.again) - trial.at(loss.woken[-1]) <= quick:
         because = (
             f"{name}, which another user had deleted, was made again only once something else of "
-            f"{full_name(loss.of.last.entry)} had come from the API server; until then nothing was done for {silent:.1f} s"
+            f"{of} had come from the API server; until then nothing was done for {silent:.1f} s"
         )
         yield Finding(because, (loss.index, loss.woken[0], loss.again), basis="pace")
+
+
+def _has_noticed(trial: Trial, loss: Loss) -> bool:
+    """Whether the controller wrote something of that primary before anything else came, its status or another child."""
+    root_of = object_history(trial).root_of
+    between = (request for request in trial.work if loss.index < request.index < loss.woken[0])
+    return any(root_of(uid_of(request)) == loss.of.uid for request in between)
+
+
+def _notices_by_itself(run: Trial) -> bool:
+    return any(each.again is not None and not each.woken for each in losses(run))
 
 
 def _hammered(trial: Trial, group: Rejections) -> Iterator[Finding]:
@@ -317,7 +338,8 @@ def isolates_objects(trial: Trial) -> Iterator[Said]:
     that time.
 
     Not judged: a new primary that no reference did anything for; a time in which requests of the controller were rejected, kept
-    waiting or lost, or its process was stopped, because then it had other reasons to wait.
+    waiting or lost, or its process was stopped, because then it had other reasons to wait; and a new primary that may need what
+    another user had made and the same stream kept back.
     """
     judged = [_stood_still(trial, wait) for wait in waits(trial)]
     if not judged:
@@ -342,6 +364,9 @@ def _stood_still(trial: Trial, wait: Standstill) -> Finding | NotExercised | Non
     if disturbing is not None:
         return NotExercised(f"something else was done to the controller meanwhile ({type(disturbing).__name__})")
     waited, bound = trial.at(until) - trial.at(wait.shown), max(BOUND_SECONDS, BOUND_FACTOR * usual)
+    needed = _made_by_others_unseen(trial, wait)
+    if needed and until != wait.first and waited > bound:
+        return NotExercised(f"{short_name(needed[0].commit)}, which another user had made, was hidden, too: it may be needed")
     if waited <= bound:
         short = f"own writes were hidden for {waited:.1f} s only, and it may take {bound:.1f} s"
         return None if until == wait.first else NotExercised(short)
@@ -351,6 +376,13 @@ def _stood_still(trial: Trial, wait: Standstill) -> Finding | NotExercised | Non
     )
     hidden = [event.index for event in wait.hidden[:3]]
     return Finding(because, tuple(sorted({*hidden, *trial.faults_open_at(wait.shown), wait.shown, until})))
+
+
+def _made_by_others_unseen(trial: Trial, wait: Standstill) -> Sequence[PendingEvent]:
+    """Objects without an owner that another user had made, and that were hidden when the new primary was shown."""
+    unseen, root_of = pending_events(trial).before(wait.shown + 1), object_history(trial).root_of
+    made = (each for each in unseen if trial.commit_at[each.index].by is None and trial.commit_at[each.index].before is None)
+    return [each for each in made if root_of(each.commit.uid) == each.commit.uid]
 
 
 def _disturbs(entry: Entry) -> bool:

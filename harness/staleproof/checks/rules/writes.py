@@ -5,8 +5,10 @@ that could not but be refused, writes to what is not its own.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from staleproof.checks.but_for import most_often, unheard_of
+from staleproof.checks.but_for import in_references, most_often, unheard_of
+from staleproof.checks.deeds.children import end_of_step, step_at
 from staleproof.checks.deeds.conflicts import Conflict, conflicts, hidden_updates
 from staleproof.checks.deeds.foreign_writes import foreign_writes
 from staleproof.checks.deeds.overwrites import Overwrite, blind_puts, changes_by_others, knows_change, overwrites
@@ -14,6 +16,7 @@ from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.primary_view import acted_on_more, primary_view
+from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import contrasted, full_name, short_name, span
 from staleproof.checks.requirement import HIDDEN, LATE, RESTARTS, SEED, Requirement
@@ -36,21 +39,27 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
        an earlier life, had created or changed live children or the one it deleted; a state that wants the same is not older;
     3. the primary was not being deleted: then its children may go, whatever is known of it.
 
-    For an update: it returned content (not metadata, not status) to an earlier value, which no reference did, and the value that it
-    overwrote was newer than its view: written by the controller for a state of the primary that this life does not know, or, in the
-    primary itself, by another user and not shown yet.
+    For an update: it returned content (not metadata, not status) to an earlier value, which no reference did by the end of that
+    step, and the value that it overwrote was newer than its view: written by the controller for a state of the primary that this
+    life does not know, or, in the primary itself, by another user and not shown yet.
 
     What belongs to a primary follows from owner references, or from ties that the references had (`belongings`).
 
     Known limit: a roll-out back that creates before it deletes is not seen here.
     """
     first: dict[int, Revert] = {}
-    for back in unheard_of(trial, own_reverts, lambda back: back.field, usual=reverts):
-        first.setdefault(back.request_index, back)
+    for back in own_reverts(trial):
+        if not any(in_references(trial, partial(_goes_back, back, step_at(trial, back.request_index)))):
+            first.setdefault(back.request_index, back)
     for _, back in sorted(first.items()):
         yield from _set_back(trial, back)
     if not _was_tempted(trial):
         yield NotExercised("the controller was never shown less of a primary than what had been done for it")
+
+
+def _goes_back(back: Revert, step: int, run: Trial) -> bool:
+    """Whether a run set that field back, too, by the end of a step."""
+    return any(each.field == back.field and each.request_index < end_of_step(run, step) for each in reverts(run))
 
 
 def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:
@@ -123,16 +132,28 @@ def no_lost_update(trial: Trial) -> Iterator[Said]:
        (`Competed`): so it insisted on no resourceVersion, and whatever the other one had changed is gone. A fault may change
        something without a trace (`core.plan.nudge`), and then no path shows it.
 
-    What any reference wrote back, too, shown or not, is its policy, and no staleness brought it about. Of lists that a reference
-    wrote back, no item is looked at.
+    What any reference wrote back, too, shown or not, is its policy, and no staleness brought it about; so a PUT of it is none
+    either. Of lists that a reference wrote back, no item is looked at.
     """
     new = unheard_of(trial, overwrites, lambda each: each.field)
     lost = [each for each in new if not knows_change(trial, each.of, each.theirs, each.request)]
-    found = {request.index: _replaced(trial, request, entry) for request, entry in blind_puts(trial)}
+    enforced = frozenset[Role]().union(*in_references(trial, _enforced))
+    blind = [(request, entry) for request, entry in blind_puts(trial) if _role(trial, entry) not in enforced]
+    found = {request.index: _replaced(trial, request, entry) for request, entry in blind}
     found |= {loss.request.index: _written_back(trial, loss) for loss in reversed(lost)}
     yield from (found[index] for index in sorted(found))
     if not any(_is_tempted(trial, request) for request in trial.work):
         yield NotExercised("the controller never wrote to an object that another user had changed unseen")
+
+
+def _enforced(run: Trial) -> frozenset[Role]:
+    """What the controller takes back others' changes to."""
+    return frozenset(each.of.role for each in overwrites(run))
+
+
+def _role(trial: Trial, entry: Competed) -> Role | None:
+    of = object_history(trial).objects.get(entry.uid)
+    return of.role if of is not None else None
 
 
 def _replaced(trial: Trial, request: Request, entry: Competed) -> Finding:

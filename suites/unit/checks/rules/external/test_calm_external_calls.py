@@ -61,6 +61,19 @@ def polling(script: Outside) -> Outside:
     return settled_role(script).polls(5, 4.0).idle(2)
 
 
+def pages(script: Outside, of_each: int, looks: int, *, later: int = 0) -> Outside:
+    """A look takes so many calls with the same words, every 5 s; later, perhaps, more."""
+    script.step(1, "apply").applied("w", spec=1).polls(of_each, 0.0).makes(limit=5).says(1, ready=1).idle(1).passes(3.0)
+    for _ in range(looks):
+        script.passes(4.4).polls(later or of_each, 0.0)
+    return script
+
+
+def on_time(script: Outside, times: int) -> Outside:
+    """It looks every 5 s."""
+    return settled_role(script).passes(0.9).looks().polls(times, 4.8)
+
+
 CASES: Cases = {
     # --- too often
     "looks when it is touched, and does not poll": (
@@ -119,6 +132,15 @@ CASES: Cases = {
     ),
     "looks again because the API server refused": (touched(silent(), looks=False).passes(3.0).says_blindly().looks(), "PASS"),
     "learnt, and as often": (beside(touched(polling(Outside()), looks=False).polls(3, 4.0), polling), "PASS"),
+    "asks the same with several values in each look": (
+        pages(Outside(declared=(EVERY_5,)), 3, 6),
+        "NOT_EXERCISED: nothing made it look again while nothing happened",
+    ),
+    "asks more often in later looks": (pages(Outside(declared=(EVERY_5,)), 1, 6, later=3), "FAIL"),
+    "polls on time for long, and was seen for a short time only": (
+        beside(on_time(Outside(), 60).idle(2), lambda script: on_time(script, 2).passes(4.3).applied("v", spec=1).idle(2)),
+        "NOT_EXERCISED: nothing made it look again while nothing happened",
+    ),
     # --- nothing is known
     "calls nothing": (Outside().step(1, "apply").applied("w"), "NOT_EXERCISED: the controller called no external system"),
     "nothing makes it look": (silent(), "NOT_EXERCISED: nothing made it look again while nothing happened"),
@@ -139,6 +161,17 @@ CASES: Cases = {
     "goes on with another": (calling(Outside(), 0.1).makes("v", of="v", n=2).passes(8.0).answered(call=3), "PASS"),
     "a call that takes a moment": (calling(Outside(), 3.0).answered().makes("v", of="v", n=2), "NOT_EXERCISED"),
     "has nothing to do for the other": (calling(Outside(), 8.0).answered().passes(3.0), "PASS"),
+    "another that needs the system, too, waits until it is up": (
+        two(Outside())
+        .turns("down")
+        .calls(of="w")
+        .applied("v", spec=2)
+        .passes(8.0)
+        .answered("unknown", effect="stall")
+        .turns("up")
+        .makes("v", of="v", n=2),
+        "NOT_EXERCISED",
+    ),
     "its view is held meanwhile": (
         calling(Outside(HOLD_WIDGETS).opens().fires(), 8.0).answered().makes("v", of="v", n=2),
         "NOT_EXERCISED",
@@ -156,6 +189,10 @@ CASES: Cases = {
     "has no other part to write": (down(Outside(), 9.0).turns("up").looks().reads(), "PASS"),
     "what is outside had to change, too": (
         down(Outside(), 9.0).turns("up").makes(limit=6).follows(2),
+        "NOT_EXERCISED",
+    ),
+    "it writes there first what no reading shows": (
+        down(Outside(), 9.0).turns("up").writes("ALTER").follows(2).reads(),
         "NOT_EXERCISED",
     ),
     "another change waits for the system, and this part with it": (

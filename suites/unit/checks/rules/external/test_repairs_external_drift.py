@@ -3,10 +3,11 @@
 from staleproof.checks.rules.external import NO_DRIFT, REPAIRS_EXTERNAL_DRIFT
 from staleproof.core.declared import DeclaredPostgreSQL, Within
 from staleproof.core.fault import AnyFault, HoldStream, Kill
+from staleproof.core.history.entry import Drifted
 
 from ...outside import NEVER, WITHIN_5, Outside, beside, settled_role
 from ...rule_cases import Cases, verdicts, witnesses
-from ...script import WIDGETS
+from ...script import SLOW_WIDGETS, WIDGETS
 
 KILL = Kill(resource="pods")
 
@@ -34,6 +35,32 @@ def notified(script: Outside) -> Outside:
     return settled_role(script).passes(4.0).drifts().notifies().makes(limit=5).passes(8.0).idle(2)
 
 
+def made_by_another(script: Outside) -> Outside:
+    """A role that bears the name of the widget, too."""
+    script.reads().has("w-x", of="w", limit=1)
+    return script.adds(Drifted, change="created", external="w-x", **drifted(script)).reads().passes(3.0)
+
+
+def notified_early(script: Outside) -> Outside:
+    """The system notifies it before the harness has the answer that the role is gone."""
+    script.reads().notifies().has_no()
+    return script.adds(Drifted, change="deleted", external="w", **drifted(script)).reads()
+
+
+def annotated(script: Outside, name: str, value: str) -> Outside:
+    known: dict[str, object] = script._objects[WIDGETS, "w"]["metadata"]
+    return script.applied("w", metadata=known | {"annotations": {name: value}})
+
+
+def drifted(script: Outside) -> dict[str, str]:
+    return {"system": "db", "kind": "roles", "resource": WIDGETS, "namespace": script.namespace, "name": "w"}
+
+
+NONE_DRIFTED = "NOT_EXERCISED: nothing that belongs to a primary was changed or deleted in an external system"
+BY_ITSELF = (
+    "NOT_EXERCISED: it repaired nothing of db by itself, nor did it without faults: declare it "
+    "(repairs: never, or within so many seconds, of db)"
+)
 CASES: Cases = {
     # --- declared
     "never repairs": (
@@ -72,7 +99,31 @@ CASES: Cases = {
         within().drifts(change="changed", limit=9).passes(4.0).drifts(change="changed", limit=8).passes(4.0).makes(limit=5),
         "PASS",
     ),
+    "makes it anew under another id": (
+        within().drifts().looks().makes("w-2", limit=5).passes(9.0).reads(),
+        "PASS",
+    ),
+    "replaces what is changed by one with another id": (
+        within()
+        .drifts(change="changed", limit=9)
+        .looks()
+        .makes("w-2", limit=5)
+        .writes("DROP")
+        .has_no()
+        .reads()
+        .passes(9.0)
+        .reads(),
+        "PASS",
+    ),
+    "waits for an answer that only brings news": (
+        within().calls("GET", "/roles?watch", of="").drifts().passes(60.0).reads(),
+        "FAIL: roles/w of db was deleted, and was not repaired for 60.7 s; 5 s are declared",
+    ),
     # --- it could not
+    "the system asked it to wait": (
+        within().drifts().looks().calls("PUT", "/roles/w").answered("fail", code="429").passes(30.0).makes(limit=5),
+        "PASS",
+    ),
     "the system is down": (within().drifts().turns("down").passes(20.0).turns("up").passes(1.0).makes(limit=5), "PASS"),
     "the system is slow": (within().drifts().turns("slow").passes(20.0).turns("up").passes(1.0).makes(limit=5), "PASS"),
     "the system was down, and it is given twice as long": (
@@ -129,7 +180,46 @@ CASES: Cases = {
         "PASS",
     ),
     "late after an event, too": (within().drifts().passes(1.0).applied("w").passes(9.0).makes(limit=5), "FAIL"),
+    "another user made it, and deletes it": (
+        made_by_another(within()).drifts("w-x").passes(9.0).reads(),
+        NONE_DRIFTED,
+    ),
+    "its primary is paused": (within().applied("w", spec={"paused": True}).passes(3.0).drifts().passes(9.0).reads(), NONE_DRIFTED),
+    "its primary is paused by an annotation": (
+        annotated(within(), "example.com/paused", "true").passes(3.0).drifts().passes(9.0).reads(),
+        NONE_DRIFTED,
+    ),
     # --- undeclared
+    "repaired one as it wrote again what had met a conflict": (
+        undeclared().says_blindly().drifts().passes(0.5).makes(limit=5).passes(3.0).drifts().passes(30.0).reads(),
+        BY_ITSELF,
+    ),
+    "repaired one as the user changed the primary": (
+        undeclared().applied("w", spec=2).drifts().passes(0.5).makes(limit=6).passes(3.0).drifts().passes(30.0).reads(),
+        BY_ITSELF,
+    ),
+    "repaired one as its first list came": (
+        settled_role(Outside(SLOW_WIDGETS))
+        .dies()
+        .lives_again(slow=(WIDGETS,))
+        .opens()
+        .fires()
+        .drifts()
+        .passes(3.0)
+        .closes()
+        .first_list_arrives(WIDGETS)
+        .makes(limit=5)
+        .passes(3.0)
+        .drifts()
+        .passes(30.0)
+        .reads(),
+        BY_ITSELF,
+    ),
+    "was notified while the drift was made": (
+        notified_early(undeclared()).makes(limit=5).passes(3.0).drifts().passes(30.0).reads(),
+        "NOT_EXERCISED: only notifications told it of what drifted in db, and nothing how often it looks: declare it "
+        "(repairs: never, or within so many seconds, of db)",
+    ),
     "undeclared, never seen to repair": (
         undeclared().drifts().passes(60.0).reads(),
         "NOT_EXERCISED: it repaired nothing of db by itself, nor did it without faults: "

@@ -95,7 +95,29 @@ ANOTHER_REASON = (
     "INCONCLUSIVE: the recreated primary ended with fewer pods than in fault-free runs, "
     "and its predecessor does not have them: that may have another reason"
 )
+
+
+def scaled_and_renewed(script: Script) -> Script:
+    """More are wanted, and then another widget takes the name."""
+    two(script.step(1, "apply").applied("w", spec=1), "w-0").idle(1)
+    two(script.step(2, "scale").applied("w", spec=3), "w-1", "w-2").idle(2)
+    script.step(3, "recreate").removed("w", WIDGETS).removed("w-0").removed("w-1").removed("w-2").applied("w", spec=3)
+    return two(script, "w-3", "w-4", "w-5").idle(3)
+
+
+def worker_for_each_uid() -> Script:
+    """It is shown late, frame by frame, that more are wanted and that there is another widget; and the worker of the first widget
+    goes on beside that of the second."""
+    script = two(Script(HOLD_WIDGETS).step(1, "apply").applied("w", spec=1), "w-0").idle(1).hold(WIDGETS)
+    script.step(2, "scale").applied("w", spec=3).idle(2)
+    script.step(3, "recreate").removed("w", WIDGETS).removed("w-0").applied("w", spec=3).closes()
+    script = stale(script.shows_next(WIDGETS), "w-1").shows_next(WIDGETS).shows_next(WIDGETS)
+    script = two(stale(two(script, "w-3"), "w-2"), "w-4", "w-5")
+    return script.removed("w-1").removed("w-2").idle(3)
+
+
 CASES: Cases = {
+    "has a worker for each uid, and the first is still at it": (beside(worker_for_each_uid(), scaled_and_renewed), "PASS"),
     "cleans up by name after the new one has come": (two(seen(), "w-2", "w-3").deletes("w-2").idle(3), DELETED.format("")),
     "deletes the children of an owner that it has not been shown": (
         unseen().made("w-2").made("w-3").deletes("w-2").let_go(WIDGETS).idle(3),

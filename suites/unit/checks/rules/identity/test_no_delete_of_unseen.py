@@ -177,7 +177,32 @@ OF_ANOTHER = (
     "FAIL: the controller deleted persistentvolumeclaims/ns/{}, which belongs to the 2nd widget/w, an incarnation that it had "
     "never been shown, though it had not been shown that primary, widget/w of resourceVersion 106"
 )
+
+
+def labelled_map(script: Script, name: str) -> Script:
+    return script.creates(name, resource="configmaps", owner="", generated="c-", metadata={"labels": {"app": "w"}})
+
+
+def cleans_up(script: Script) -> Script:
+    """It makes a ConfigMap for each state of a widget, without an owner, and deletes them when the widget is gone."""
+    labelled_map(script.step(1, "apply").applied("w", spec=1), "c-1").idle(1)
+    labelled_map(script.step(2, "scale").applied("w", spec=2), "c-2").idle(2)
+    script.step(3, "delete").removed("w", WIDGETS).deletes("c-1", "c-2", resource="configmaps", precondition=True).idle(3)
+    return labelled_map(script.step(4, "apply").applied("w", spec=1), "c-3").idle(4)
+
+
+def cleans_up_late() -> Script:
+    """All that is shown late, frame by frame: there is another widget when it makes the second ConfigMap for the first one."""
+    script = labelled_map(Script(HOLD_WIDGETS).step(1, "apply").applied("w", spec=1), "c-1").idle(1).hold(WIDGETS)
+    script.step(2, "scale").applied("w", spec=2).idle(2).step(3, "delete").removed("w", WIDGETS).idle(3)
+    script.step(4, "apply").applied("w", spec=1).closes()
+    labelled_map(script.shows_next(WIDGETS), "c-2").shows_next(WIDGETS)
+    script.deletes("c-1", "c-2", resource="configmaps", precondition=True)
+    return labelled_map(script.shows_next(WIDGETS), "c-3").idle(4)
+
+
 CASES: Cases = {
+    "deletes what it had made for the one before, as that is gone": (beside(cleans_up_late(), cleans_up), "NOT_EXERCISED"),
     "deletes by name what took that name unseen": (scaled().deletes("w-1").let_go(), STRANGER),
     "an old view is evidence also when nothing was withheld": (cut(), "FAIL"),
     "deletes a child of an owner that was replaced unseen": (

@@ -1,5 +1,7 @@
 """isolates-objects: which controllers it accuses, which it does not, and when it knows nothing."""
 
+from functools import partial
+
 import pytest
 
 from staleproof.checks.rules.pace import ISOLATES_OBJECTS, usual_seconds
@@ -60,7 +62,19 @@ def short(seconds: float) -> str:
     return f"NOT_EXERCISED: own writes were hidden for {seconds} s only, and it may take 5.0 s"
 
 
+def with_input(script: Script, *, hidden: bool) -> Script:
+    """The second widget needs what another user made, of the kind that is hidden."""
+    made = one(script).hold("configmaps") if hidden else one(script)
+    made = other(made.creates("w-c", resource="configmaps", generated="").made("v-in", "configmaps", owner=""))
+    made = made.passes(8.0).let_go("configmaps") if hidden else made
+    return made.creates("v-c", resource="configmaps", generated="", owner="v")
+
+
 CASES: Cases = {
+    "what the other may need is hidden, too": (
+        beside(with_input(Script(HideOwnWrite(resource="configmaps")), hidden=True), partial(with_input, hidden=False)),
+        "NOT_EXERCISED: configmap/v-in, which another user had made, was hidden, too: it may be needed",
+    ),
     "waits with everything": (waiting().passes(8.0).let_go().creates("v-a", owner="v"), found(8.2)),
     "waits for a deletion": (
         other(two().creates("w-a").hold().deletes("w-a")).passes(8.0).let_go().creates("v-a", owner="v"),

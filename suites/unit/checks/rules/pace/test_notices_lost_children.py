@@ -6,7 +6,7 @@ from staleproof.core.fault import AnyFault, HoldStream
 from staleproof.core.plan.step import Remove, Rest, Resync, Step
 
 from ...draft import STEPS
-from ...rule_cases import verdicts, witnesses
+from ...rule_cases import Cases, verdicts, witnesses
 from ...script import RESTART, WIDGETS, Script, trial
 
 NONE = "NOT_EXERCISED: no other user deleted what the controller had made for a primary"
@@ -19,7 +19,21 @@ def lost(*faults: AnyFault, steps: tuple[Step, ...] = (Remove(resource="pods"), 
     return script.step(2, "remove").removed("w-a")
 
 
-CASES = {
+LOST: tuple[Step, ...] = (STEPS[0], Remove(resource="pods"), Rest(seconds=7.0), *STEPS[1:])
+
+
+def looking(script: Script, *, by_itself: bool) -> Script:
+    """It makes another, and its widget is touched, in one order or the other."""
+    script.step(1, "apply").wants(1).creates("w-a", generated="").idle(1).step(2, "remove").removed("w-a").passes(7.0)
+    if by_itself:
+        return script.creates("w-b", generated="").applied("w")
+    return script.applied("w").creates("w-b", generated="")
+
+
+FAULT_FREE = tuple(looking(Script(steps=LOST, namespace=f"ref-{number}"), by_itself=True).ends() for number in (1, 2))
+
+
+CASES: Cases = {
     "makes another when it is touched": (
         lost().passes(7.0).applied("w").creates("w-b"),
         "FAIL: pod/ns/w-a, which another user had deleted, was made again only once something else of widget/ns/w had come from "
@@ -46,6 +60,18 @@ CASES = {
     ),
     "makes another by itself": (lost().passes(0.2).creates("w-b").passes(7.0).applied("w"), "PASS"),
     "late, but by itself": (lost().passes(20.0).creates("w-b"), "PASS"),
+    "says that it is missing, and makes another after a time of its own": (
+        lost().updates("w", status={"phase": "Degraded"}).passes(7.0).applied("w").passes(2.7).creates("w-b"),
+        "NOT_EXERCISED: it wrote something of widget/ns/w before anything else came, so it may have noticed",
+    ),
+    "makes another after a time of its own, soon after the touch": (
+        lost().passes(7.0).applied("w").passes(2.7).creates("w-b"),
+        "PASS",
+    ),
+    "looks now and then, in a fault-free run before the touch": (
+        Trial(looking(Script(steps=LOST), by_itself=False).ends(), FAULT_FREE),
+        "NOT_EXERCISED: in a fault-free run it made a child of widget/ns/w again before anything else came",
+    ),
     "a touch came at once": (lost().passes(1.0).applied("w").creates("w-b"), SOON),
     "long after the touch, so by itself": (lost().passes(7.0).applied("w").passes(20.0).creates("w-b"), "PASS"),
     "makes none": (

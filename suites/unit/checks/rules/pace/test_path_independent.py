@@ -21,12 +21,24 @@ def there_and_back(*, leaves: bool) -> Script:
     return (script if leaves else script.deletes("w-b")).idle(3).released().settled()
 
 
+def released_thrice() -> Script:
+    """It installs a chart, and upgrades it for each state."""
+    script = Script(steps=(WIDGET, OFF, ON), role="trial")
+    for number in (1, 2, 3):
+        labels = {"owner": "helm", "name": "w", "version": str(number)}
+        name, kind = f"sh.helm.release.v1.w.v{number}", "helm.sh/release.v1"
+        script.step(number, "apply").applied("w")
+        script.creates(name, resource="secrets", generated="", type=kind, metadata={"labels": labels}).idle(number)
+    return script.released().settled()
+
+
 NOTHING = "NOT_EXERCISED: nothing was changed and changed back without any fault"
 CASES = {
     "leaves one": (
         there_and_back(leaves=True),
         "FAIL: when it was asked for what it had been asked for at first, the number of pods was 2 and not 1 (w-b)",
     ),
+    "keeps a record of each Helm release": (released_thrice(), "PASS"),
     "takes it away": (there_and_back(leaves=False), "PASS"),
     "nothing came back": (trial().step(1, "apply").applied("w").creates("w-a").idle(1).released().settled(), NOTHING),
     "under a fault": (

@@ -102,7 +102,27 @@ def round_and_round(times: int) -> str:
     )
 
 
-CASES = {
+def rolls_back(times: int, *, failed: bool) -> Script:
+    """It makes a pod and a ConfigMap, and takes the pod back where it could not make the ConfigMap, or always."""
+    script = Script(Reject(resource="configmaps")).step(1, "apply").applied("w", spec=1)
+    for number in range(times):
+        script.creates(f"w-{number}")
+        if failed:
+            script.rejected("create", "configmaps")
+        script.deletes(f"w-{number}").passes(2.0**number)
+    script.creates("w-a").creates("w-c", resource="configmaps").idle(1).step(2, "touch")
+    return script.released().settled().resynced()
+
+
+def makes_each_once(script: Script) -> Script:
+    return (
+        script.step(1, "apply").applied("w", spec=1).creates("w-a").creates("w-c", resource="configmaps").idle(1).step(2, "touch")
+    )
+
+
+CASES: Cases = {
+    "takes back what it has begun, as another request failed": (beside(rolls_back(4, failed=True), makes_each_once), "PASS"),
+    "takes back what it has begun, and nothing failed": (beside(rolls_back(4, failed=False), makes_each_once), "FAIL"),
     "writes the same status again, which is a cost": (again().updates("w"), "PASS"),
     "changes something": (again().updates("w", status=2).creates("w-b").deletes("w-b"), late(3, f"update {WIDGETS}/w")),
     "goes on": (looks(3), late(3, f"update {WIDGETS}/w")),

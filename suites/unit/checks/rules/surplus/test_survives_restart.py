@@ -109,7 +109,26 @@ TOOK_BACK = (
     "though an earlier life had created it, and no fault-free run took it back"
 )
 UNSURE = "INCONCLUSIVE: it did not converge ({} of widget/w, fault-free runs ended with 3), but"
+
+
+def released(script: Script) -> Script:
+    """A pod and a ConfigMap, and a status in the end."""
+    script.step(1, "apply").applied("w", spec=1).creates("w-a").creates("w-c", resource="configmaps")
+    return script.updates("w", status={"phase": "Deployed"}).idle(1).step(2, "touch").idle(2)
+
+
+def begun_anew(*, finished: bool) -> Script:
+    """Killed in the midst, or after it had reported; the new life takes the pod back and makes another one."""
+    script = Script(RESTART).step(1, "apply").applied("w", spec=1).creates("w-a")
+    if finished:
+        script.updates("w", status={"phase": "Deployed"}).idle(1).step(2, "touch")
+    script.dies().lives_again().deletes("w-a").creates("w-b").creates("w-c", resource="configmaps")
+    return script.idle(2) if finished else script.updates("w", status={"phase": "Deployed"}).idle(1).step(2, "touch").idle(2)
+
+
 CASES: Cases = {
+    "takes back what was half done, and begins anew": (beside(begun_anew(finished=False), released), "PASS"),
+    "takes back what was done, and makes it again": (beside(begun_anew(finished=True), released), "FAIL"),
     "makes everything again because it lists no children": (
         blind().applied("w").creates("w-d", "w-e", "w-f").idle(2),
         "FAIL: " + "\n".join(REPEATED.format(*which, "not ") for which in (("d", "4th"), ("e", "5th"), ("f", "6th"))),

@@ -1,5 +1,6 @@
 """no-lost-update: which controllers it accuses, which it does not, and when it knows nothing."""
 
+from functools import partial
 from typing import Any
 
 from staleproof.checks.rules.writes import NO_LOST_UPDATE
@@ -7,7 +8,7 @@ from staleproof.core.fault import Compete
 from staleproof.core.history.entry import Competed
 
 from ...rule_cases import Cases, verdicts
-from ...script import WIDGETS, Script, beside, trial, two_references
+from ...script import NAMESPACE, WIDGETS, Script, beside, trial, two_references
 
 READY, DONE, LATER = ({"type": "Ready", "status": status, "at": at} for at, status in enumerate(("False", "True", "False")))
 UP, DOWN = ({"type": "Up", "status": status} for status in ("True", "False"))
@@ -137,7 +138,34 @@ LOST = (
     "FAIL: the controller wrote back metadata.annotations.theirs of pod/ns/w-0, which another user had changed, "
     "though it had not been shown that change (resourceVersion 103)"
 )
+
+
+def competed_data(script: Script, *, enforced: bool) -> Script:
+    """Another user's addition is taken back, or stays; then the controller puts the whole pod just after another user's write."""
+    script.step(1, "apply").applied("w").creates("w-0", generated="", data={"a": "1"}).idle(1).step(2, "edit")
+    script.applied("w-0", "pods", data={"a": "1", "theirs": "1"})
+    if enforced:
+        script.updates("w-0", "pods", subresource="", data={"a": "1"})
+    script.idle(2).step(3, "change").applied("w", spec=2)
+    known = script._objects["pods", "w-0"]
+    if script.namespace != NAMESPACE:
+        return script.updates("w-0", "pods", subresource="", data={**known["data"], "a": "2"}).idle(3)
+    script._ask("update", "pods", "w-0")
+    rival = {"resource": "pods", "namespace": script.namespace, "name": "w-0", "uid": script.uid("w-0"), "fault": 0}
+    script._commit("MODIFIED", "pods", known)
+    script.adds(Competed, request=script._request, revision=script._revision, executed=False, **rival).fires()
+    return script._commit("MODIFIED", "pods", known | {"data": {"a": "2"}})._answer("pods", "w-0").idle(3)
+
+
 CASES: Cases = {
+    "puts what it holds whole, whatever others write": (
+        beside(competed_data(Script(Compete(resource="pods")), enforced=True), partial(competed_data, enforced=True)),
+        "PASS",
+    ),
+    "puts what others may write to": (
+        beside(competed_data(Script(Compete(resource="pods")), enforced=False), partial(competed_data, enforced=False)),
+        "FAIL",
+    ),
     "a mark of another user is gone": (writes(edited(), spec={"a": 2}).let_go(), LOST),
     "though nothing else was changed": (writes(edited()).let_go(), LOST),
     "a field that another user set in the primary": (

@@ -121,7 +121,22 @@ SET_BACK = (
     "FAIL: the controller set data.n of configmap/ns/w-c back from 4 to 2 on an older view of widget/w, "
     f"{SHOWN.format('only up to resourceVersion 101', 103)}"
 )
+
+
+def back_later(script: Script) -> Script:
+    """The user goes back, two steps later."""
+    return sets(written(script).step(3, "touch").idle(3).step(4, "change").applied("w", spec=2), 2).idle(4)
+
+
+def back_twice() -> Script:
+    """It goes back on a past list in the third step, and in the fourth for the user."""
+    script = written(Script(RESTART, PAST)).step(3, "touch").dies().lives_again(past=OLD)
+    script = sets(sets(script, 2).lists(WIDGETS), 4).idle(3).step(4, "change").applied("w", spec=2)
+    return sets(script, 2).idle(4)
+
+
 CASES: Cases = {
+    "sets back what the user sets back in a later step": (beside(back_twice(), back_later), "FAIL"),
     "data of what it takes for too many, which has no owner": (
         beside(returned(stored).lists("claims").deletes("data-w-3", resource="claims", precondition=True), stored),
         "FAIL",

@@ -50,7 +50,7 @@ INCIDENTS = (
     Incident(partial(joint.hidden_while, "delete", Patch), is_for_a_step=True),
     Incident(partial(joint.hidden_while, "delete", Touch), is_for_a_step=True),
     Incident(joint.end_hidden, often=2, is_for_a_step=True),  # few workloads give occasion for it
-    Incident(joint.replaced_unseen, is_for_a_step=True),
+    Incident(joint.replaced_unseen, often=5, is_for_a_step=True),  # nor for this, and nothing else shows what it does
     Incident(partial(joint.refused_update, of_children=True), is_for_a_step=True),
     Incident(partial(joint.refused_update, of_children=False), is_for_a_step=True),
     Incident(joint.all_rejected, is_for_a_step=True),

@@ -14,9 +14,9 @@ from staleproof.checks.facts.external_calls import Call, external_calls
 from staleproof.checks.facts.external_states import external_states
 from staleproof.checks.facts.hindrances import hindrances, longest_clear
 from staleproof.checks.facts.object_history import Incarnation, object_history
-from staleproof.checks.facts.quiet_spans import leaves_nothing_to_do
 from staleproof.checks.facts.reactions import reactions
 from staleproof.checks.facts.readiness import READY, is_silent, says_ready
+from staleproof.checks.facts.wakings import leaves_nothing_to_do
 from staleproof.checks.facts.wording import full_name
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding

@@ -22,13 +22,12 @@ from staleproof.checks.facts.external_states import external_states
 from staleproof.checks.facts.hindrances import hindrances
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.readiness import says_ready
+from staleproof.checks.facts.wakings import leaves_nothing_to_do
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Closed, Listed, Notified, Started, StepBegan
 from staleproof.core.history.history import Position
-from staleproof.core.history.provenance import Commit
-from staleproof.core.plan.manifest import Manifest
-from staleproof.core.plan.step import TOUCHED, Lull, Resync
+from staleproof.core.plan.step import Lull, Resync
 from staleproof.core.times import CLOSE_SECONDS, ELECTION_SECONDS, REST_SECONDS
 
 _OFTEN = 3
@@ -179,26 +178,6 @@ def _unready(trial: Trial, of: Incarnation) -> Iterator[_Span]:
     for before, after in pairwise([*of.commits, None]):
         if before is not None and says_ready(before.entry.object) is False:
             yield _after(trial, before.index, after.index if after is not None else len(trial.entries) - 1)
-
-
-def leaves_nothing_to_do(commit: Commit) -> bool:
-    """Whether a commit leaves nothing to do: another's touch, or the controller's own status."""
-    if commit.before is None or commit.deletes:
-        return False
-    before, after = _untouched(commit.before), _untouched(commit.entry.object)
-    return before == after if commit.by is None else _apart(before) == _apart(after)
-
-
-def _untouched(obj: Manifest) -> Manifest:
-    """Without what a touch changes, and what any write does."""
-    metadata = {name: value for name, value in obj["metadata"].items() if name not in ("resourceVersion", "managedFields")}
-    annotations = {name: value for name, value in (metadata.pop("annotations", None) or {}).items() if name != TOUCHED}
-    return {**obj, "metadata": metadata | {"annotations": annotations}}
-
-
-def _apart(obj: Manifest) -> Manifest:
-    """Without its status."""
-    return {name: value for name, value in obj.items() if name != "status"}
 
 
 def _stirs(trial: Trial, of: Incarnation) -> Iterator[Position]:

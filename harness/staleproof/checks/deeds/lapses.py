@@ -106,7 +106,15 @@ def _is_unacted(trial: Trial, claim: StatusClaim) -> bool:
         return False  # it acted; or may have had to wait for something else, or may have acted in an earlier life
     cached, follows = shown.cached.rises(of.uid, generation, after=index), of.reaching(generation + 1)
     end = follows.index if follows is not None else len(trial.entries)
-    return cached is not None and acted_on_children(trial, of, after=cached, before=end)
+    return cached is not None and acted_on_children(trial, of, after=cached, before=min(end, _next_cause(trial, of, cached)))
+
+
+def _next_cause(trial: Trial, of: Incarnation, since: int) -> int:
+    """Where there is something else to do than what was shown at a position: the next step, or another user's write to a child."""
+    children = (each for each in object_history(trial).objects.values() if each.owner_uid == of.uid)
+    theirs = (commit.index for each in children for commit in each.commits if commit.by is None)
+    begun = (step.began for step in trial.steps)
+    return min((index for index in (*theirs, *begun) if index > since), default=len(trial.entries))
 
 
 def acts_first(run: Trial, lapse: Lapse) -> bool:

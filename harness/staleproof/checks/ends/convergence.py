@@ -2,10 +2,11 @@
 
 Several requirements are decided by the same end state and differ in what was done: the stream was lost, history expired, states
 were skipped. A state that is right at the end of the settling or at the end of the trial is right, unless the runner may have woken
-the controller in between. A status is no part of it.
+the controller in between. A status is no part of it. What differs and is as good (`equivalents`) is no difference.
 """
 
 from staleproof.checks.but_for import in_references, is_compared
+from staleproof.checks.ends.equivalents import Equivalents
 from staleproof.checks.ends.footprint import footprint, own_footprint
 from staleproof.checks.ends.hull import Compared, Difference, baseline, final_objects
 from staleproof.checks.trial import Trial, fact
@@ -24,7 +25,9 @@ def _differences(trial: Trial, run: Trial, until: int, own: Compared) -> list[Di
     state = final_objects(run, until=until)
     if not baseline(trial).difference(state, run.namespace):
         return []  # in nothing, whatever wrote it
-    return list(baseline(trial).differences(state, run.namespace, own))
+    as_good = Equivalents(run, baseline(trial), state)
+    found = baseline(trial).differences(state, run.namespace, own, besides=as_good.renumbered, is_as_good=as_good.has)
+    return list(found)
 
 
 def owed(trial: Trial, at: int, settled: int) -> str:

@@ -20,7 +20,7 @@ but not what it is like.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -47,12 +47,14 @@ from staleproof.core.plan.step import Apply, in_parts
 from staleproof.core.wording import plural
 
 _SYSTEM_OBJECTS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
-_MISSING = "<not set>"
+MISSING = "<not set>"
 _OTHER_WORKLOADS = ("woken", "final", "slept")
 _LONG = 200
 Values = Mapping[str, object]
 """By their repr."""
 Orders = Mapping[str, Hashable]
+IsAsGood = Callable[[Role, str, object, Collection[object]], bool]
+"""Whether a value of a field, by its path, is as good as any of those that the references have."""
 """By path of a list: what is in it, in whatever order."""
 
 
@@ -108,12 +110,18 @@ class Baseline:
         return next((difference.text for difference in self.differences(objects, namespace)), "")
 
     def differences(
-        self, objects: Iterable[tuple[str, Manifest]], namespace: str, own: Compared | None = None
+        self,
+        objects: Iterable[tuple[str, Manifest]],
+        namespace: str,
+        own: Compared | None = None,
+        *,
+        besides: Collection[Role] = (),
+        is_as_good: IsAsGood = lambda *_: False,
     ) -> Iterator[Difference]:
         """Every role whose count, or first field whose value, is not like the references' end; of what is compared (`own`),
-        if that is given."""
+        if that is given, and but for what is as good: how many there are of these roles, and these values."""
         state = group(without_garbage(list(objects), self.kinds), namespace, self.names)
-        for role in sorted(self.counts.keys() | state.keys()):
+        for role in sorted((self.counts.keys() | state.keys()) - set(besides)):
             counts, found = self.counts.get(role, (0,)), len(state.get(role, ()))
             if not min(counts) <= found <= max(counts) and (own is None or own.counts(role)):
                 kind = self._kind(role, state)
@@ -122,7 +130,7 @@ class Baseline:
                 yield Difference(text, "" in self.shaky.get(role, ()))
         for role in sorted(state):
             for flat in state[role]:
-                difference = self._field(role, flat, self.masks, own)
+                difference = self._field(role, flat, self.masks, own, is_as_good)
                 if difference is not None and not self._stands_in(role, flat, own):
                     yield difference
         yield from self._totals(state, own)
@@ -149,17 +157,26 @@ class Baseline:
         there = list(self.values.get(role, {}).get("kind", {}).values())
         return str(next((kind for kind in (*here, *there) if kind), role.resource)).lower()
 
-    def _field(self, role: Role, found: Flat, masks: Mapping[Role, frozenset[str]], own: Compared | None) -> Difference | None:
-        """The first field that no reference ended with, and that is not masked."""
+    def _field(
+        self,
+        role: Role,
+        found: Flat,
+        masks: Mapping[Role, frozenset[str]],
+        own: Compared | None,
+        is_as_good: IsAsGood = lambda *_: False,
+    ) -> Difference | None:
+        """The first field that no reference ended with, that is not masked, and whose value is not as good."""
         values, orders = self.values.get(role, {}), _orders(found)
         for path in sorted(found.keys() | values.keys()) if values else ():
-            value, wanted = found.get(path, _MISSING), values.get(path, {repr(_MISSING): _MISSING})
+            value, wanted = found.get(path, MISSING), values.get(path, {repr(MISSING): MISSING})
             masked = path in masks.get(role, ()) and not _is_measure(path, value, wanted.values())
             is_theirs = own is not None and not own.has(role.resource, path)
             if is_theirs or repr(value) in wanted or masked or moved(role.resource, path) in self.moves:
                 continue
             items = path.partition("[")[0]
             if any(items in known and known[items] == orders.get(items) for known in self.orders.get(role, ())):
+                continue
+            if is_as_good(role, path, value, wanted.values()):
                 continue
             kind = str(found.get("kind") or role.resource).lower()
             shown, right = _compared(value, list(wanted.values())[:3])
@@ -228,7 +245,7 @@ def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset
 
 
 def _values(objects: Iterable[Flat], path: str) -> list[object]:
-    return [flat.get(path, _MISSING) for flat in objects]
+    return [flat.get(path, MISSING) for flat in objects]
 
 
 @fact

@@ -1,10 +1,13 @@
 """honest-observed-generation: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from staleproof.checks.rules.reports import HONEST_OBSERVED_GENERATION
+from staleproof.checks.trial import Trial
 from staleproof.core.history.resource_version import Revision
+from staleproof.core.plan.step import Remove, Step, Touch
 
+from ...draft import STEPS
 from ...rule_cases import Cases, verdicts
-from ...script import WIDGETS, Script, beside, trial, two_references
+from ...script import HOLD_WIDGETS, WIDGETS, Script, beside, trial, two_references
 
 NEVER = "NOT_EXERCISED: the controller reported no observedGeneration"
 NOT_BEHIND = "NOT_EXERCISED: the controller never reported while a newer generation was hidden from it, nor after that"
@@ -103,7 +106,35 @@ def one_that_waits_for_late_children() -> Script:
     return script.let_go(WIDGETS).let_go("pods").creates("w-c")
 
 
+WAVES: tuple[Step, ...] = (STEPS[0], *[Touch(target=STEPS[1].target)] * 2, Remove(resource="pods"), STEPS[1])
+
+
+def waves(script: Script) -> Script:
+    """More are wanted for a step; later another user deletes a pod. It reads the widget live."""
+    script.step(1, "apply").wants(1).gets("w", WIDGETS).creates("w-a").says(1).idle(1)
+    script.step(2, "scale").wants(2).gets("w", WIDGETS).creates("w-b").says(2).idle(2)
+    script.step(3, "scale").wants(1).gets("w", WIDGETS).deletes("w-b").says(3).idle(3)
+    return loses_one(script, script._generated["pods", "w-a"])
+
+
+def loses_one(script: Script, name: str) -> Script:
+    script.step(4, "remove").removed(name).gets("w", WIDGETS).creates("w-c").says(3, beat=1).idle(4)
+    return script.step(5, "touch").applied("w").idle(5)
+
+
+def waves_unseen() -> Script:
+    """A pod's event makes it look: nothing has to be done, and it says so, before its cache shows the last generation."""
+    script = Script(HOLD_WIDGETS, steps=WAVES).step(1, "apply").wants(1).gets("w", WIDGETS).creates("w-a").says(1).idle(1)
+    script.hold(WIDGETS).step(2, "scale").wants(2).idle(2).step(3, "scale").wants(1)
+    script.applied("w-a", "pods", spec={"x": 1}).gets("w", WIDGETS).says(3).idle(3).let_go(WIDGETS)
+    return loses_one(script, "w-a")
+
+
+WAVING = tuple(waves(Script(steps=WAVES, namespace=f"ref-{number}")).ends() for number in (1, 2))
+
+
 CASES: Cases = {
+    "had nothing to do for it, and later makes what another user deletes": (Trial(waves_unseen().ends(), WAVING), "PASS"),
     "reports what it acted on": (late(held()), "PASS"),
     "reports it, and hears of that the second time": (acts(held()).says(2).loses_the_answer(1).says(2), "PASS"),
     "reports what it had acted on, and the next one later": (late(held().says(1, replicas=2)), "PASS"),

@@ -1,0 +1,132 @@
+"""Ends that are not like the references', and as good.
+
+A controller chooses some of what it writes: a free address or port, the next number. Which one is free depends on what came first,
+and on what it had been shown to be given back; a number is used up by a request that a fault made fail, or by a life that was
+killed. It may list things in the order in which they came, and note when something failed, which it never does without faults.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from staleproof.checks.ends.hull import MISSING, Baseline, group
+from staleproof.checks.facts.garbage import without_garbage
+from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.roles import Role, stem_of
+from staleproof.checks.trial import Trial
+from staleproof.checks.view.life import view
+from staleproof.core.grouping import grouped
+from staleproof.core.history.entry import Answered
+from staleproof.core.history.flatten import Flat, flatten
+from staleproof.core.plan.manifest import Manifest
+
+_NUMBER, _NUMBERED_PART = re.compile(r"\d+"), re.compile(r"-\d+(?=-|$)")
+_TIME = "<time>"
+
+
+@dataclass(frozen=True)
+class Equivalents:
+    """What is as good in a state of a run. `usual`: what the references have in common; `objects`: the state (resource, object)."""
+
+    run: Trial
+    usual: Baseline
+    objects: Sequence[tuple[str, Manifest]]
+
+    def has(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
+        """Whether a value of a field is as good as any of those that the references have."""
+        # A time that is missing may have been lost.
+        is_note = path.startswith("metadata.annotations.") and value == _TIME and set(wanted) == {MISSING}
+        return is_note or any(_reads_alike(value, each) for each in wanted) or self._is_free_choice(role, path, value, wanted)
+
+    @cached_property
+    def renumbered(self) -> Collection[Role]:
+        """Roles whose names go on with a number, of which there are as many together as in the references, and of which those that
+        are missing never were: a request that a fault made fail has used up their numbers, or a life that ended."""
+        run, usual = self.run, self.usual
+        failed = (each.answer for each in run.work if not each.succeeded)
+        if len(run.starts) < 2 and not any(isinstance(answer, Answered) and answer.fault is not None for answer in failed):
+            return frozenset()
+        there = {obj["metadata"]["uid"] for _, obj in self.objects}
+        made = (each for each in object_history(run).objects.values() if not each.owner_uid or each.owner_uid in there)
+        were = {_of_any_incarnation(each.role) for each in made}
+        families = grouped((_family(role), role) for role in usual.counts.keys() | self._state.keys()).values()
+        skipping = (roles for roles in families if self._is_complete(roles) and not self._missing(roles) & were)
+        return {role for roles in skipping for role in roles}
+
+    @cached_property
+    def _state(self) -> Mapping[Role, Sequence[Flat]]:
+        return group(without_garbage(self.objects, self.usual.kinds), self.run.namespace, self.usual.names)
+
+    def _missing(self, roles: Sequence[Role]) -> set[Role]:
+        return {role for role in roles if len(self._state.get(role, ())) < min(self.usual.counts.get(role, (0,)))}
+
+    def _is_complete(self, roles: Sequence[Role]) -> bool:
+        """Whether a family with a gap in its numbers has as many objects as in the references."""
+        ends = min(map(len, self.usual.counts.values()), default=1)
+        amounts = [sum(each) for each in zip(*(self.usual.counts.get(role, [0] * ends) for role in roles), strict=False)]
+        here = sum(len(self._state.get(role, ())) for role in roles)
+        has_gap = any(_NUMBERED_PART.search(role.stem) for role in self._missing(roles))
+        return has_gap and min(amounts) <= here <= max(amounts)
+
+    # --- one of many that are free
+
+    def _is_free_choice(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
+        """Whether a value that differs in a number only, and that no user has asked for, was free where theirs was not: another
+        object had that when this one was made, or was not shown to be gone by then; or has it in the references, and another one
+        here."""
+        if not _differ_in_a_number(value, wanted) or self._is_asked_for(value):
+            return False
+        every = [each for each in object_history(self.run).objects.values() if each.resource == role.resource]
+        made = [each for each in every if each.creator is not None and value in self._values(each, path)]
+        was_taken = bool(made) and all(any(self._had(other, each, path, wanted) for other in every) for each in made)
+        return was_taken or self._is_exchanged(role, path, value)
+
+    def _is_asked_for(self, value: object) -> bool:
+        """Whether a user ever gave a primary this value."""
+        primaries = (each for each in object_history(self.run).objects.values() if each.resource in self.run.beside.primaries)
+        states = (commit.entry.object for each in primaries for commit in each.commits if commit.by is None)
+        return any(str(value) == str(each) for state in states for _, each in flatten(state, {}))
+
+    def _values(self, of: Incarnation, path: str) -> set[object]:
+        """All that an object ever had there."""
+        states = (commit.entry.object for commit in of.commits)
+        return {value for state in states for at, value in flatten(state, {}, self.run.namespace) if at == path}
+
+    def _had(self, other: Incarnation, made: Incarnation, path: str, wanted: Collection[object]) -> bool:
+        """Whether another object had one of these when an object was made, as far as the controller had been shown."""
+        if made.creator is None or other is made or other.created > made.creator.index:
+            return False
+        index, seen = made.creator.index, view(self.run, made.creator.index)
+        is_shown = seen.has_listed(other.resource, other.delete_revision) or seen.of(other.uid).has_seen(other.delete_revision)
+        return not self._values(other, path).isdisjoint(wanted) and not (other.is_gone(before=index) and is_shown)
+
+    def _is_exchanged(self, role: Role, path: str, value: object) -> bool:
+        """Whether another object has that value in the references, and one object only here."""
+        others = (each for each in self.usual.values if each != role and each.resource == role.resource)
+        here = [flat.get(path) for each, flats in self._state.items() if each.resource == role.resource for flat in flats]
+        return here.count(value) == 1 and any(repr(value) in self.usual.values[each].get(path, {}) for each in others)
+
+
+def _of_any_incarnation(role: Role) -> Role:
+    return role._replace(owner=role.owner.partition("#")[0])
+
+
+def _family(role: Role) -> Role:
+    """What roles have in common whose names differ in a number; of a name that no reference has, the last part is not known."""
+    stem = role.stem if role.stem.endswith("-") else stem_of(role.stem)
+    return role._replace(stem=_NUMBERED_PART.sub("-#", stem))
+
+
+def _differ_in_a_number(value: object, wanted: Collection[object]) -> bool:
+    shapes = {_NUMBER.sub("#", str(each)) for each in (value, *wanted)}
+    return len(shapes) == 1 and "#" in next(iter(shapes)) and not isinstance(value, bool)
+
+
+def _reads_alike(value: object, wanted: object) -> bool:
+    """Whether two texts hold the same in another order: the same lines, or of one line the same words."""
+    return isinstance(value, str) and isinstance(wanted, str) and _parts(value) == _parts(wanted)
+
+
+def _parts(text: str) -> Sequence[str]:
+    return sorted(text.splitlines() if "\n" in text else re.split(r"[,;\s]+", text))

@@ -1,0 +1,188 @@
+"""Ends that are not like the references', and as good; and those that look like them, and are not."""
+
+from staleproof.checks.rules.ends import CONVERGES_AFTER_CATCH_UP, TOLERATES_SKEW
+from staleproof.checks.trial import Trial
+from staleproof.core.fault import HoldStream, Kill, Reject
+from staleproof.core.plan.but_for import final_only
+from staleproof.core.plan.step import Delete, Rest
+
+from ..draft import STEPS
+from ..rule_cases import Cases, verdicts
+from ..script import WIDGETS, Script, beside
+
+REJECTS = Reject(resource="*", verb="create", times=None)
+
+
+def late(script: Script) -> Script:
+    return script.released().passes(300)
+
+
+def rejecting() -> Script:
+    return Script(REJECTS)
+
+
+# --- numbers
+
+
+def numbered(script: Script, *, spoilt: str = "") -> Script:
+    """Each pod has the next number, which is written down before the pod is made."""
+    number = 0
+
+    def next_number() -> int:
+        nonlocal number
+        number += 1
+        script.updates("w", status={"latest": number})
+        return number
+
+    script.step(1, "apply").applied("w", spec=3)
+    for pod in range(3):
+        if pod == 1 and spoilt == "rejected":
+            next_number()
+            script.rejected("create", "pods").passes(5.0)
+        if pod == 1 and spoilt == "killed":
+            next_number()
+            script.dies().lives_again()
+        script.creates(f"w-{next_number()}", generated="")
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def named(script: Script, *names: str) -> Script:
+    return script.step(1, "apply").applied("w", spec=3).creates(*names, generated="").idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def three(script: Script) -> Script:
+    return named(script, "w-0", "w-1", "w-2")
+
+
+# --- what is free
+
+
+def exposed(script: Script, *, in_order: bool = True, same: bool = False) -> Script:
+    """Two widgets, each with a Service that has a port of its own: the first one that is free."""
+    script.names = ("w", "v")
+    script.step(1, "apply").applied("w", spec=1)
+    if in_order:
+        service(script, "w", 30000).idle(1).step(2, "apply").applied("v", spec=1)
+        return service(script, "v", 30000 if same else 30001).idle(2)
+    script.rejected("create", "services").step(2, "apply").applied("v", spec=1)
+    return service(service(script, "v", 30000).passes(4.0), "w", 30001).idle(2)
+
+
+def service(script: Script, owner: str, port: int) -> Script:
+    return script.creates(f"{owner}-s", resource="services", owner=owner, generated="", spec={"port": port})
+
+
+RENEWED = (STEPS[0], Delete(target=STEPS[1].target), STEPS[0], Rest(seconds=5.0))
+
+
+def addressed(script: Script, *, hidden: bool = False) -> Script:
+    """A widget with an address is made anew; it may be hidden that the address of the first one is free again."""
+    address(script.step(1, "apply").applied("w", spec=1), "w-x", 1).idle(1)
+    if hidden:
+        script.hold("configmaps")
+    script.step(2, "delete").removed("w", WIDGETS).removed(script._generated.get(("configmaps", "w-x"), "w-x"), "configmaps").idle(
+        2
+    )
+    address(script.step(3, "apply").applied("w", spec=1), "w-y", 2 if hidden else 1).idle(3)
+    if hidden:
+        script.let_go("configmaps")
+    return script.step(4, "rest").idle(4)
+
+
+def address(script: Script, name: str, number: int) -> Script:
+    return script.creates(name, resource="configmaps", spec={"address": f"10.0.0.{number}"})
+
+
+def applied_once(script: Script) -> Script:
+    return address(script.step(1, "apply").applied("w", spec=1), "w-y", 1).idle(1)
+
+
+def with_addresses() -> Trial:
+    trial = late(addressed(Script(HoldStream(resource="configmaps"), steps=RENEWED), hidden=True))
+    plan = final_only(trial.plan)
+    assert plan is not None
+    runs = [addressed(Script(steps=RENEWED, namespace=f"ref-{number}")) for number in range(1, 7)]
+    runs.append(applied_once(Script(steps=plan.steps, namespace="ref-7", role="final")))
+    return Trial(trial.ends(), tuple(run.ends() for run in runs))
+
+
+def configured(script: Script, *numbers: int) -> Script:
+    """A ConfigMap says what the widget asks for, or what it asked for before."""
+    script.step(1, "apply").applied("w", spec={"n": 2}).creates("w-c", resource="configmaps", generated="", data={"n": "2"}).idle(1)
+    script.step(2, "change").applied("w", spec={"n": 3})
+    for number in numbers:
+        script.updates("w-c", "configmaps", subresource="", data={"n": str(number)})
+    return script.idle(2)
+
+
+# --- texts
+
+
+def listing(script: Script, *names: str, separator: str = ",") -> Script:
+    """Pods, and a ConfigMap that lists them in the order in which they were made."""
+    script.step(1, "apply").applied("w", spec=3)
+    if names[0] != "w-0":
+        script.rejected("create", "pods")
+    script.creates(*names, generated="")
+    text = separator.join(names)
+    script.creates("w-list", resource="configmaps", generated="", data={"members": text})
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def text(script: Script, value: str) -> Script:
+    script.step(1, "apply").applied("w", spec=3).creates("w-c", resource="configmaps", generated="", data={"text": value})
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def noting(script: Script, *, failures: int = 0, forgets: bool = False) -> Script:
+    """It notes in annotations of its primary when it began to make something, and when that failed or succeeded."""
+    script.step(1, "apply").applied("w", spec=1)
+    for number in range(failures):
+        note(script, "pending", number).rejected("create", "configmaps")
+        note(script, "failed", number).passes(4.0)
+    note(script, "pending", 8).creates("w-c", resource="configmaps", generated="", data={"a": "1"})
+    return (script if forgets else note(script, "succeeded", 9)).idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def note(script: Script, what: str, second: int) -> Script:
+    known = script._objects[WIDGETS, "w"]["metadata"]
+    noted = known.get("annotations", {}) | {f"example.com/create-{what}": f"2026-01-01T00:00:0{second}Z"}
+    return script.updates("w", subresource="", metadata=known | {"annotations": noted})
+
+
+CASES: Cases = {
+    # --- numbers
+    "a rejected create has used up a number": (beside(late(numbered(rejecting(), spoilt="rejected")), numbered), "PASS"),
+    "a life that ended has used up a number": (
+        beside(late(numbered(Script(Kill(resource=WIDGETS)), spoilt="killed")), numbered),
+        "PASS",
+    ),
+    "one too many": (beside(late(named(rejecting().fires(), "w-0", "w-1", "w-2", "w-3")), three), "FAIL"),
+    "one too few": (beside(late(named(rejecting().fires(), "w-0", "w-1")), three), "FAIL"),
+    "another number, though nothing failed": (beside(late(named(rejecting().fires(), "w-0", "w-1", "w-3")), three), "FAIL"),
+    # --- what is free
+    "ports in another order": (beside(late(exposed(rejecting(), in_order=False)), exposed), "PASS"),
+    "a port given away twice": (beside(late(exposed(rejecting().fires(), same=True)), exposed), "FAIL"),
+    "an old number that the user asked for": (
+        beside(late(configured(rejecting().fires())), lambda script: configured(script, 3)),
+        "FAIL",
+    ),
+    # --- texts
+    "a list in another order": (
+        beside(late(listing(rejecting(), "w-1", "w-2", "w-0")), lambda script: listing(script, "w-0", "w-1", "w-2")),
+        "PASS",
+    ),
+    "lines in another order": (
+        beside(late(text(rejecting().fires(), "b: 2\na: 1")), lambda script: text(script, "a: 1\nb: 2")),
+        "PASS",
+    ),
+    "values that are exchanged": (
+        beside(late(text(rejecting().fires(), "a: 2\nb: 1")), lambda script: text(script, "a: 1\nb: 2")),
+        "FAIL",
+    ),
+    "a note of what failed": (beside(late(noting(rejecting(), failures=2)), noting), "PASS"),
+    "a note that is missing": (beside(late(noting(rejecting().fires(), forgets=True)), noting), "FAIL"),
+}
+
+test_verdict = verdicts(CONVERGES_AFTER_CATCH_UP, CASES)
+test_of_what_is_hidden = verdicts(TOLERATES_SKEW, {"an address that may still be taken": (with_addresses(), "PASS")})

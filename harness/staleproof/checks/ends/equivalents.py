@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 from staleproof.checks.ends.hull import MISSING, Baseline, group
 from staleproof.checks.facts.garbage import without_garbage
@@ -78,9 +79,16 @@ class Equivalents:
         if not _differ_in_a_number(value, wanted) or self._is_asked_for(value):
             return False
         every = [each for each in object_history(self.run).objects.values() if each.resource == role.resource]
+        if not self._is_exclusive(every, path):
+            return False
         made = [each for each in every if each.creator is not None and value in self._values(each, path)]
         was_taken = bool(made) and all(any(self._had(other, each, path, wanted) for other in every) for each in made)
         return was_taken or self._is_exchanged(role, path, value)
+
+    def _is_exclusive(self, every: Sequence[Incarnation], path: str) -> bool:
+        """Whether no two objects ever had the same there at once: a number of replicas is nothing that one takes from another."""
+        pairs = ((one, other) for one, other in combinations(every, 2) if _were_there_at_once(one, other))
+        return all(self._values(one, path).isdisjoint(self._values(other, path)) for one, other in pairs)
 
     def _is_asked_for(self, value: object) -> bool:
         """Whether a user ever gave a primary this value."""
@@ -106,6 +114,11 @@ class Equivalents:
         others = (each for each in self.usual.values if each != role and each.resource == role.resource)
         here = [flat.get(path) for each, flats in self._state.items() if each.resource == role.resource for flat in flats]
         return here.count(value) == 1 and any(repr(value) in self.usual.values[each].get(path, {}) for each in others)
+
+
+def _were_there_at_once(one: Incarnation, other: Incarnation) -> bool:
+    first, second = sorted((one, other), key=lambda each: each.created)
+    return not first.is_gone(before=second.created)
 
 
 def _of_any_incarnation(role: Role) -> Role:

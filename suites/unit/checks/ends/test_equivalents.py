@@ -115,6 +115,15 @@ def configured(script: Script, *numbers: int) -> Script:
     return script.idle(2)
 
 
+def scaled(script: Script, number: int) -> Script:
+    """Two children have thirty replicas each, or one of them another number."""
+    script.step(1, "apply").applied("w", spec=2).creates("w-a", resource="deployments.apps", generated="", spec={"replicas": 30})
+    if number == 40:
+        script.rejected("create", "deployments.apps")
+    script.creates("w-b", resource="deployments.apps", generated="", spec={"replicas": number})
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
 # --- texts
 
 
@@ -163,6 +172,10 @@ CASES: Cases = {
     # --- what is free
     "ports in another order": (beside(late(exposed(rejecting(), in_order=False)), exposed), "PASS"),
     "a port given away twice": (beside(late(exposed(rejecting().fires(), same=True)), exposed), "FAIL"),
+    "a number that others have, too": (
+        beside(late(scaled(rejecting(), 40)), lambda script: scaled(script, 30)),
+        "FAIL",
+    ),
     "an old number that the user asked for": (
         beside(late(configured(rejecting().fires())), lambda script: configured(script, 3)),
         "FAIL",

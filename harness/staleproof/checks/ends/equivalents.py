@@ -86,7 +86,7 @@ class Equivalents:
         return was_taken or self._is_exchanged(role, path, value)
 
     def _is_exclusive(self, every: Sequence[Incarnation], path: str) -> bool:
-        """Whether no two objects ever had the same there at once: a number of replicas is nothing that one takes from another."""
+        """Whether no two objects ever had the same there at once: a limit, say, is nothing that one takes from another."""
         pairs = ((one, other) for one, other in combinations(every, 2) if _were_there_at_once(one, other))
         return all(self._values(one, path).isdisjoint(self._values(other, path)) for one, other in pairs)
 

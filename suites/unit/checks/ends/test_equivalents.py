@@ -115,12 +115,12 @@ def configured(script: Script, *numbers: int) -> Script:
     return script.idle(2)
 
 
-def scaled(script: Script, number: int) -> Script:
-    """Two children have thirty replicas each, or one of them another number."""
-    script.step(1, "apply").applied("w", spec=2).creates("w-a", resource="deployments.apps", generated="", spec={"replicas": 30})
+def limited(script: Script, number: int) -> Script:
+    """Two ConfigMaps say the same number, or one of them another one."""
+    script.step(1, "apply").applied("w", spec=2).creates("w-a", resource="configmaps", generated="", data={"limit": "30"})
     if number == 40:
-        script.rejected("create", "deployments.apps")
-    script.creates("w-b", resource="deployments.apps", generated="", spec={"replicas": number})
+        script.rejected("create", "configmaps")
+    script.creates("w-b", resource="configmaps", generated="", data={"limit": str(number)})
     return script.idle(1).step(2, "touch").applied("w").idle(2)
 
 
@@ -173,7 +173,7 @@ CASES: Cases = {
     "ports in another order": (beside(late(exposed(rejecting(), in_order=False)), exposed), "PASS"),
     "a port given away twice": (beside(late(exposed(rejecting().fires(), same=True)), exposed), "FAIL"),
     "a number that others have, too": (
-        beside(late(scaled(rejecting(), 40)), lambda script: scaled(script, 30)),
+        beside(late(limited(rejecting(), 40)), lambda script: limited(script, 30)),
         "FAIL",
     ),
     "an old number that the user asked for": (

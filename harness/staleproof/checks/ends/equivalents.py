@@ -76,19 +76,17 @@ class Equivalents:
         """Whether a value that differs in a number only, and that no user has asked for, was free where theirs was not: another
         object had that when this one was made, or was not shown to be gone by then; or has it in the references, and another one
         here."""
-        if not _differ_in_a_number(value, wanted) or self._is_asked_for(value):
+        if not _differ_in_a_number(value, wanted) or self._is_asked_for(value) or not self._is_exclusive(role.resource, path):
             return False
         every = [each for each in object_history(self.run).objects.values() if each.resource == role.resource]
-        if not self._is_exclusive(every, path):
-            return False
         made = [each for each in every if each.creator is not None and value in self._values(each, path)]
         was_taken = bool(made) and all(any(self._had(other, each, path, wanted) for other in every) for each in made)
         return was_taken or self._is_exchanged(role, path, value)
 
-    def _is_exclusive(self, every: Sequence[Incarnation], path: str) -> bool:
-        """Whether no two objects ever had the same there at once: a limit, say, is nothing that one takes from another."""
-        pairs = ((one, other) for one, other in combinations(every, 2) if _were_there_at_once(one, other))
-        return all(self._values(one, path).isdisjoint(self._values(other, path)) for one, other in pairs)
+    def _is_exclusive(self, resource: str, path: str) -> bool:
+        """Whether no two objects of the references have the same there: a limit, say, is nothing that one takes from another."""
+        known = [set(values[path]) for role, values in self.usual.values.items() if role.resource == resource and path in values]
+        return all(one.isdisjoint(other) for one, other in combinations(known, 2))
 
     def _is_asked_for(self, value: object) -> bool:
         """Whether a user ever gave a primary this value."""
@@ -114,11 +112,6 @@ class Equivalents:
         others = (each for each in self.usual.values if each != role and each.resource == role.resource)
         here = [flat.get(path) for each, flats in self._state.items() if each.resource == role.resource for flat in flats]
         return here.count(value) == 1 and any(repr(value) in self.usual.values[each].get(path, {}) for each in others)
-
-
-def _were_there_at_once(one: Incarnation, other: Incarnation) -> bool:
-    first, second = sorted((one, other), key=lambda each: each.created)
-    return not first.is_gone(before=second.created)
 
 
 def _of_any_incarnation(role: Role) -> Role:

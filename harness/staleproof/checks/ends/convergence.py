@@ -25,7 +25,7 @@ def _differences(trial: Trial, run: Trial, until: int, own: Compared) -> list[Di
     state = final_objects(run, until=until)
     if not baseline(trial).difference(state, run.namespace):
         return []  # in nothing, whatever wrote it
-    as_good = Equivalents(run, baseline(trial), state)
+    as_good = Equivalents(trial, run, baseline(trial), state)
     found = baseline(trial).differences(state, run.namespace, own, besides=as_good.renumbered, is_as_good=as_good.has)
     return list(found)
 

@@ -2,7 +2,8 @@
 
 A controller chooses some of what it writes: a free address or port, the next number. Which one is free depends on what came first,
 and on what it had been shown to be given back; a number is used up by a request that a fault made fail, or by a life that was
-killed. It may list things in the order in which they came, and note when something failed, which it never does without faults.
+killed. It may list things in the order in which they came, note when something failed, which it never does without faults, and
+count what it has done so far.
 """
 
 import re
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+from staleproof.checks.but_for import in_references
 from staleproof.checks.ends.hull import MISSING, Baseline, group
 from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
@@ -23,22 +25,23 @@ from staleproof.core.history.flatten import Flat, flatten
 from staleproof.core.plan.manifest import Manifest
 
 _NUMBER, _NUMBERED_PART = re.compile(r"\d+"), re.compile(r"-\d+(?=-|$)")
-_TIME = "<time>"
+_TIME, _ANNOTATIONS = "<time>", "metadata.annotations."
 
 
 @dataclass(frozen=True)
 class Equivalents:
-    """What is as good in a state of a run. `usual`: what the references have in common; `objects`: the state (resource, object)."""
+    """What is as good in a state of the trial, or of another run of its workload. `usual`: what the references have in common;
+    `objects`: the state (resource, object)."""
 
+    trial: Trial
     run: Trial
     usual: Baseline
     objects: Sequence[tuple[str, Manifest]]
 
     def has(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
         """Whether a value of a field is as good as any of those that the references have."""
-        # A time that is missing may have been lost.
-        is_note = path.startswith("metadata.annotations.") and value == _TIME and set(wanted) == {MISSING}
-        return is_note or any(_reads_alike(value, each) for each in wanted) or self._is_free_choice(role, path, value, wanted)
+        is_noted = path.startswith(_ANNOTATIONS) and (_is_new_time(value, wanted) or self._is_tally(role.resource, path))
+        return is_noted or any(_reads_alike(value, each) for each in wanted) or self._is_free_choice(role, path, value, wanted)
 
     @cached_property
     def renumbered(self) -> Collection[Role]:
@@ -70,6 +73,13 @@ class Equivalents:
         has_gap = any(_NUMBERED_PART.search(role.stem) for role in self._missing(roles))
         return has_gap and min(amounts) <= here <= max(amounts)
 
+    def _is_tally(self, resource: str, path: str) -> bool:
+        """Whether an annotation has a number that tells how often the controller has done something: it only ever grows in all
+        runs, by the controller's own writes, and in a reference it is neither the object's generation nor anything in its spec."""
+        runs, key = [*in_references(self.trial, lambda run: run)], path.removeprefix(_ANNOTATIONS)
+        grows = all(_only_grows(run, resource, key) for run in (*runs, self.run))
+        return grows and any(_is_its_own(run, resource, key) for run in runs)
+
     # --- one of many that are free
 
     def _is_free_choice(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
@@ -78,7 +88,7 @@ class Equivalents:
         here."""
         if not _differ_in_a_number(value, wanted) or self._is_asked_for(value) or not self._is_exclusive(role.resource, path):
             return False
-        every = [each for each in object_history(self.run).objects.values() if each.resource == role.resource]
+        every = _of_resource(self.run, role.resource)
         made = [each for each in every if each.creator is not None and value in self._values(each, path)]
         was_taken = bool(made) and all(any(self._had(other, each, path, wanted) for other in every) for each in made)
         return was_taken or self._is_exchanged(role, path, value)
@@ -112,6 +122,45 @@ class Equivalents:
         others = (each for each in self.usual.values if each != role and each.resource == role.resource)
         here = [flat.get(path) for each, flats in self._state.items() if each.resource == role.resource for flat in flats]
         return here.count(value) == 1 and any(repr(value) in self.usual.values[each].get(path, {}) for each in others)
+
+
+def _is_new_time(value: object, wanted: Collection[object]) -> bool:
+    """Whether it is a time, and no reference has one. That a time is missing is no such thing: it may have been lost."""
+    return value == _TIME and set(wanted) == {MISSING}
+
+
+def _only_grows(run: Trial, resource: str, key: str) -> bool:
+    """Whether an annotation of these objects is a number that never falls, and that no other user has changed."""
+    for each in _of_resource(run, resource):
+        last = 0
+        for commit in each.commits:
+            said = _annotations(commit.entry.object).get(key)
+            if said is None or not said.isdecimal() or int(said) < last:
+                if said is not None or last:
+                    return False
+            elif int(said) > last and commit.by is None:
+                return False
+            last = int(said) if said is not None else 0
+    return True
+
+
+def _is_its_own(run: Trial, resource: str, key: str) -> bool:
+    """Whether an annotation of one of these objects ends with a number that is neither its generation nor in its spec."""
+    for each in _of_resource(run, resource):
+        obj = each.last.entry.object
+        said = _annotations(obj).get(key)
+        known = {str(value) for _, value in flatten({"spec": obj.get("spec"), "at": obj["metadata"].get("generation")}, {})}
+        if said is not None and said not in known:
+            return True
+    return False
+
+
+def _of_resource(run: Trial, resource: str) -> list[Incarnation]:
+    return [each for each in object_history(run).objects.values() if each.resource == resource]
+
+
+def _annotations(obj: Manifest) -> Mapping[str, str]:
+    return obj["metadata"].get("annotations") or {}
 
 
 def _of_any_incarnation(role: Role) -> Role:

@@ -54,6 +54,29 @@ def three(script: Script) -> Script:
     return named(script, "w-0", "w-1", "w-2")
 
 
+def counting(script: Script, *, pods: int, by_user: bool = False, down: bool = False) -> Script:
+    """An annotation says how many pods it has ever made; in the end there are two."""
+    script.step(1, "apply").applied("w", spec={"n": 2})
+    for number in range(1, pods + 1):
+        counted(script, number).creates(f"w-{number}")
+    for number in range(1, pods - 1):
+        script.deletes(f"w-{number}")
+    if down:
+        counted(script, 2)
+    if by_user:
+        script.applied("w", metadata=annotated(script, 9))
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def counted(script: Script, number: int) -> Script:
+    return script.updates("w", subresource="", metadata=annotated(script, number))
+
+
+def annotated(script: Script, number: int) -> dict[str, object]:
+    known: dict[str, object] = script._objects[WIDGETS, "w"]["metadata"]
+    return known | {"annotations": {"example.com/made": str(number)}}
+
+
 # --- what is free
 
 
@@ -169,6 +192,18 @@ CASES: Cases = {
     "one too many": (beside(late(named(rejecting().fires(), "w-0", "w-1", "w-2", "w-3")), three), "FAIL"),
     "one too few": (beside(late(named(rejecting().fires(), "w-0", "w-1")), three), "FAIL"),
     "another number, though nothing failed": (beside(late(named(rejecting().fires(), "w-0", "w-1", "w-3")), three), "FAIL"),
+    "fewer made on the way": (
+        beside(late(counting(rejecting().fires(), pods=3)), lambda script: counting(script, pods=4)),
+        "PASS",
+    ),
+    "a number that falls": (
+        beside(late(counting(rejecting().fires(), pods=3)), lambda script: counting(script, pods=4, down=True)),
+        "FAIL",
+    ),
+    "a number that is what the spec asks for": (
+        beside(late(counting(rejecting().fires(), pods=3)), lambda script: counting(script, pods=2)),
+        "FAIL",
+    ),
     # --- what is free
     "ports in another order": (beside(late(exposed(rejecting(), in_order=False)), exposed), "PASS"),
     "a port given away twice": (beside(late(exposed(rejecting().fires(), same=True)), exposed), "FAIL"),

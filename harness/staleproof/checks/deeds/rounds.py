@@ -62,9 +62,11 @@ def most_rounds(trial: Trial) -> Mapping[Role, int]:
 
 
 def _is_rolled_back(trial: Trial, child: Incarnation) -> bool:
-    """Whether a request failed by a fault while it was there, so that the controller may have taken back all that it had begun, as
-    `helm install --atomic` does."""
-    answers = (entry for _, entry in trial.every(Answered, since=child.created, until=child.deleted))
+    """Whether a request failed by a fault between the requests that made and removed it, so that the controller may have taken back
+    all that it had begun, as `helm install --atomic` does."""
+    if child.creator is None or child.deleter is None:
+        return False
+    answers = (entry for _, entry in trial.every(Answered, since=child.creator.index, until=child.deleter.index))
     return any(answer.fault is not None and answer.outcome != "ok" for answer in answers)
 
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history.flatten import flatten
+from staleproof.core.history.flatten import MISSING, flatten
 from staleproof.core.history.provenance import Commit
 from staleproof.core.plan.manifest import content_of
 
-_MISSING = "<not set>"
 _FEWEST = 3
 """Commits that it takes to return a value: one has it, one has another, one has it again."""
 
@@ -28,7 +27,7 @@ class Content:
     flat: Mapping[str, object]
 
     def value(self, path: str) -> object:
-        return self.flat.get(path, _MISSING)
+        return self.flat.get(path, MISSING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from staleproof.checks.ends.hull import Difference, baseline, final_objects
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.history.flatten import MISSING
 
 _PHASES = frozenset({"phase", "state"})
 _READY = frozenset({"ready", "available", "healthy", "synced", "reconciled"})
-_MISSING = repr("<not set>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def types(trial: Trial) -> Types:
     for role, values in baseline(trial).values.items():
         every = {path: found for path, found in values.items() if _is_by_type(path) and own.has(role.resource, path)}
         paths = {path for path, found in every.items() if all(isinstance(each, str | bool) for each in found.values())}
-        paths = {path for path in paths if _MISSING not in values[path]}
+        paths = {path for path in paths if repr(MISSING) not in values[path]}
         fields[role.resource] |= {path for path in paths if role.resource not in histories(trial) or not _is_condition(path)}
     return Types({resource: found for resource, found in fields.items() if found})
 

@@ -23,14 +23,13 @@ from staleproof.checks.ends.hull import final_objects
 from staleproof.checks.facts.roles import stem_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
-from staleproof.core.history.flatten import Flat, flatten
+from staleproof.core.history.flatten import MISSING, Flat, flatten
 from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.operator.ownership import owner_of, owners_above
 from staleproof.core.plan.manifest import Manifest
 
 LEAST_VALUES = 3
 _LIVE, _STEM = "live", "stem"
-_MISSING = "<not set>"
 _NAMES = ("apiVersion", "kind", "metadata.name")
 _Among = Literal["owned", "there", "said"]
 _Object = tuple[str, Manifest]
@@ -252,7 +251,7 @@ def _groups(among: _Among, objects: Iterable[_Object], flats: Mapping[str, Flat]
     """By field, how many of these have which value; a field that only some have has one for the others, too."""
     by_resource = grouped((resource, dict(_fields(flats[obj["metadata"]["uid"]]))) for resource, obj in objects)
     return {
-        Kind(among, resource, path): Counter(repr(fields.get(path, _MISSING)) for fields in every)
+        Kind(among, resource, path): Counter(repr(fields.get(path, MISSING)) for fields in every)
         for resource, every in by_resource.items()
         for path in {path for fields in every for path in fields}
     }

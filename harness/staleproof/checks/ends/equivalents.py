@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import combinations
 
 from staleproof.checks.but_for import in_references
-from staleproof.checks.ends.hull import MISSING, Baseline, group
+from staleproof.checks.ends.hull import Baseline, group
 from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role, stem_of
@@ -21,11 +21,11 @@ from staleproof.checks.trial import Trial
 from staleproof.checks.view.life import view
 from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Answered
-from staleproof.core.history.flatten import Flat, flatten
+from staleproof.core.history.flatten import MISSING, TIME, Flat, flatten
 from staleproof.core.plan.manifest import Manifest
 
 _NUMBER, _NUMBERED_PART = re.compile(r"\d+"), re.compile(r"-\d+(?=-|$)")
-_TIME, _ANNOTATIONS = "<time>", "metadata.annotations."
+_ANNOTATIONS = "metadata.annotations."
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Equivalents:
 
 def _is_new_time(value: object, wanted: Collection[object]) -> bool:
     """Whether it is a time, and no reference has one. That a time is missing is no such thing: it may have been lost."""
-    return value == _TIME and set(wanted) == {MISSING}
+    return value == TIME and set(wanted) == {MISSING}
 
 
 def _only_grows(run: Trial, resource: str, key: str) -> bool:

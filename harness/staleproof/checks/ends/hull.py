@@ -37,7 +37,7 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
 from staleproof.core.history.change import moved
 from staleproof.core.history.entry import Committed
-from staleproof.core.history.flatten import Flat, flatten, without_items
+from staleproof.core.history.flatten import MISSING, Flat, flatten, without_items
 from staleproof.core.history.history import UnstableField
 from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.operator.ownership import owner_of
@@ -47,7 +47,6 @@ from staleproof.core.plan.step import Apply, in_parts
 from staleproof.core.wording import plural
 
 _SYSTEM_OBJECTS = frozenset({("configmaps", "kube-root-ca.crt"), ("serviceaccounts", "default")})
-MISSING = "<not set>"
 _OTHER_WORKLOADS = ("woken", "final", "slept")
 _LONG = 200
 Values = Mapping[str, object]

@@ -25,6 +25,7 @@ from staleproof.core.history.history import Position
 from staleproof.core.repair import Unrepaired
 
 _PAUSES = frozenset({"pause", "paused", "suspend", "suspended"})
+"""What fields and annotations are called that stop a controller's work on an object."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,10 +83,9 @@ def _objects(trial: Trial) -> Iterator[Delay]:
             if not _is_hindered(trial, trial.at(each.shown), trial.at(until)):
                 seconds = _seconds(trial, each, until, each.first)
                 system = call.entry.system
-                down = any(trial.at(a) < trial.at(until) and trial.at(b) > trial.at(each.shown) for a, b in outages(trial, system))
-                changes = (
-                    down and system in external_states(trial) and _changes(trial, each, system, max(until, each.first or until))
-                )
+                down = any(begun < until and each.shown < ended for begun, ended in outages(trial, system))
+                is_read = system in external_states(trial)
+                changes = down and is_read and _changes(trial, each, system, max(until, each.first or until))
                 yield Delay("object", each, system, call.index, until, each.first, _in_words(call), seconds, changes)
 
 

@@ -6,8 +6,8 @@ pkg/controller/history/controller_history.go). A template that was there for a m
 more of them and a higher number, although everything else ends as it should. Others that keep ReplicaSets as a Deployment does
 (rollouts.argoproj.io) number them in annotations of their own.
 
-Helm keeps a Secret or ConfigMap for each revision of a release (helm.sh/helm, pkg/storage/driver), and so does every operator that
-uses it as a library.
+Helm keeps a Secret or ConfigMap for each revision of a release (helm.sh/helm, pkg/storage/driver). So do operators that use Helm
+as a library.
 
 A StatefulSet leaves the PersistentVolumeClaims of the pods that it no longer has, unless told otherwise (KEP-1847,
 `persistentVolumeClaimRetentionPolicy`): they show that there once were so many, or that there was such a StatefulSet.

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Flat = Mapping[str, object]
+MISSING, TIME = "<not set>", "<time>"
+"""A field that an object does not have, and any time."""
 
 _SKIPPED = frozenset(
     f"metadata.{key}"
@@ -86,7 +88,7 @@ def _flat(value: Any, replaced: Mapping[str, str], known: Callable[[str], str], 
         for key, inner in _keyed(value, path):
             yield from _flat(inner, replaced, known, f"{path}[{key}]")
     elif isinstance(value, str):
-        yield path, "<time>" if _TIME.fullmatch(value) else replaced.get(value) or known(value)
+        yield path, TIME if _TIME.fullmatch(value) else replaced.get(value) or known(value)
     else:
         yield path, value
 

@@ -38,6 +38,19 @@ class MavenArchives:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MavenLibrary:
+    """A library on Maven Central that operators are built on, and a small operator on it that is ours.
+
+    `ours`: the folder, below `suites`, whose `pom.xml` makes `target/operator.jar` with this version of the library, and whose YAML
+    files stand for published ones. This release of Java or a newer one runs it.
+    """
+
+    version: str
+    ours: str
+    java: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NpmPackage:
     """A package on npm, and which of its programs is the operator. `overrides`: versions of what it needs, where those that it asks
     for are not to be had."""
@@ -77,7 +90,7 @@ class PythonPackage:
     needs: tuple[str, ...] = ()
 
 
-Origin = GoModule | MavenArchives | NpmPackage | PythonLibrary | PythonPackage
+Origin = GoModule | MavenArchives | MavenLibrary | NpmPackage | PythonLibrary | PythonPackage
 
 
 @dataclass(frozen=True, slots=True)

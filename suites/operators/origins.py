@@ -19,7 +19,7 @@ from staleproof.drive.programs.toolchain import ENVIRONMENT, find_go
 from staleproof.errors import SetupError
 
 from ..languages.program import QUICK_JVM
-from .model import GoModule, MavenArchives, NpmPackage, Origin, PythonLibrary, PythonPackage
+from .model import GoModule, MavenArchives, MavenLibrary, NpmPackage, Origin, PythonLibrary, PythonPackage
 
 PUBLISHED = "published"
 _SUITES = Path(__file__).parents[1]
@@ -37,6 +37,9 @@ async def build(origin: Origin, name: str, made: Path, progress: Progress) -> No
             _build_go(origin, str(go), made)
         case MavenArchives():
             _unpack(origin, made)
+        case MavenLibrary(version=version, ours=ours):
+            shutil.copytree(_SUITES / ours, made / PUBLISHED)
+            run((_tool("mvn"), "--quiet", "--batch-mode", f"-Dlibrary.version={version}", "package"), made / PUBLISHED)
         case NpmPackage():
             _install(origin, made)
         case PythonLibrary():
@@ -55,6 +58,8 @@ def command(origin: Origin, kept: Path) -> tuple[str, ...]:
             return (str(kept / _PROGRAM),)
         case MavenArchives(jar=jar, java=release):
             return (java(release), *QUICK_JVM, "-jar", str(kept / PUBLISHED / jar))
+        case MavenLibrary(java=release):
+            return (java(release), *QUICK_JVM, "-jar", str(kept / PUBLISHED / "target" / "operator.jar"))
         case NpmPackage(program=program):
             return (_tool("node"), str(kept / _PACKAGE / "node_modules" / ".bin" / program))
         case PythonLibrary(module=module, arguments=arguments):
@@ -89,8 +94,8 @@ def source_of(origin: Origin) -> bytes:
     match origin:
         case GoModule(ours=ours) if ours:
             return (Path(__file__).parent / ours).read_bytes()
-        case PythonLibrary(ours=ours):
-            return b"".join(path.read_bytes() for path in sorted((_SUITES / ours).iterdir()) if path.is_file())
+        case PythonLibrary(ours=ours) | MavenLibrary(ours=ours):
+            return b"".join(path.read_bytes() for path in sorted((_SUITES / ours).rglob("*")) if path.is_file())
         case _:
             return b""
 

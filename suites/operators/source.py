@@ -18,7 +18,7 @@ from staleproof.drive.programs.progress import Progress, working
 from staleproof.drive.programs.toolchain import ENVIRONMENT
 from staleproof.errors import SetupError
 
-from .model import PIECE, QUOTED, Chart, GoModule, Kustomization, Made, Operator, Origin, Piece, PythonLibrary
+from .model import PIECE, QUOTED, Chart, GoModule, Kustomization, Made, MavenLibrary, Operator, Origin, Piece, PythonLibrary
 from .origins import PUBLISHED, build, command, run, source_of
 
 _MADE = "made"
@@ -74,7 +74,7 @@ async def _ensure(name: str, origin: Origin, progress: Progress) -> Path:
 def digest(origin: Origin) -> str:
     """Of what is fetched, and how it is built."""
     build = [FLAGS, ENVIRONMENT] if isinstance(origin, GoModule) else [type(origin).__name__]
-    how = [*build, source_of(origin).decode()] if isinstance(origin, GoModule | PythonLibrary) else build
+    how = [*build, source_of(origin).decode()] if isinstance(origin, GoModule | MavenLibrary | PythonLibrary) else build
     return hashlib.sha256(json.dumps([astuple(origin), *how]).encode()).hexdigest()[:16]
 
 

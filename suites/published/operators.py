@@ -8,7 +8,7 @@ what the report is about, and options are those that any user of the program nee
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..operators.model import MADE, PIECE, GoModule, Operator, Piece, PythonLibrary
+from ..operators.model import MADE, PIECE, GoModule, MavenLibrary, Operator, Piece, PythonLibrary
 from ..operators.table import OPERATORS
 
 
@@ -99,6 +99,20 @@ def _kuberay(version: str) -> Operator:
     return _at(version, _kept("kuberay"))
 
 
+def _fabric8(version: str) -> Operator:
+    return Operator(
+        name="fabric8",
+        library="fabric8",
+        origin=MavenLibrary(version=version, ours="published/fabric8_example", java=17),
+        has="Java; what there is, the stores of its informers say",
+        options=(
+            "--staleproof-crds={published}/crd.yaml",
+            "--staleproof-samples={published}/sample.yaml",
+            "--staleproof-companions=auto",
+        ),
+    )
+
+
 def _kopf(version: str) -> Operator:
     return Operator(
         name="kopf",
@@ -142,6 +156,13 @@ TRIES: Sequence[Try] = (
         requirements=("no-duplicate-create", "survives-restart", "survives-lost-answer"),
         objects=("certificaterequest",),
         another="v1.20.3 stands for v1.13.0, whose main package is published nowhere",
+    ),
+    Try(
+        bug="fabric8io/kubernetes-client#2994",
+        before=_fabric8("5.3.0"),
+        after=_fabric8("5.3.1"),
+        requirements=("survives-expiry", "survives-stream-loss", "tolerates-coalescing", "converges-after-catch-up"),
+        objects=("configmap", "greeting"),
     ),
     Try(
         bug="kubernetes-sigs/jobset#1167",

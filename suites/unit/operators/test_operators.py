@@ -1,6 +1,7 @@
 """The table of public operators has the shape that `ci/operators` takes; they are neither fetched nor run."""
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -24,6 +25,7 @@ from ...operators.model import (
     QUOTED,
     Chart,
     GoModule,
+    MavenLibrary,
     NpmPackage,
     Operator,
     Piece,
@@ -260,6 +262,30 @@ async def test_an_operator_of_ours_is_run_on_a_library_in_an_environment_of_its_
     assert subprocess.run(built.command, capture_output=True, text=True, check=True).stdout == "run it\n"
     assert (built.published / "crd.yaml").read_text() == "kind: It"
     (ours / "operator.py").write_text("it and more")
+    assert digest(origin) != before
+
+
+async def test_an_operator_of_ours_is_built_on_a_java_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    maven = tmp_path / "bin" / "mvn"
+    maven.parent.mkdir()
+    maven.write_text('#!/bin/sh\nmkdir target && echo "$3 $(cat pom.xml)" > target/operator.jar\n')
+    maven.chmod(0o755)
+    a_java(tmp_path / "java", 'openjdk version "17.0.1"')
+    ours = tmp_path / "ours"
+    (ours / "src").mkdir(parents=True)
+    for name, text in {"pom.xml": "a project", "crd.yaml": "kind: It", "src/Operator.java": "it"}.items():
+        (ours / name).write_text(text)
+    monkeypatch.setenv("PATH", f"{maven.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
+    monkeypatch.setenv("STALEPROOF_CACHE_DIR", str(tmp_path / "cache"))
+    origin = MavenLibrary(version="1.0", ours=str(ours), java=17)
+    before = digest(origin)
+    built = await ensure_operator(Operator(name="hello", library="hello", origin=origin, has="a word"), Silent())
+    java, *_, jar = built.command
+    assert java == str(tmp_path / "java" / "bin" / "java")
+    assert Path(jar).read_text() == "-Dlibrary.version=1.0 a project\n"
+    assert (built.published / "crd.yaml").read_text() == "kind: It"
+    (ours / "src" / "Operator.java").write_text("it and more")
     assert digest(origin) != before
 
 

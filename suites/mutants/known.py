@@ -319,6 +319,11 @@ def _slow_to_part(name: str, caught_by: str = "") -> Known:
     return Known(name, (f"{_PACKAGE}.slow_to_part", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
 
 
+def _single(name: str, caught_by: str = "") -> Known:
+    """One that keeps one child for each primary, whatever the primary asks for."""
+    return Known(f"{name}_single", (f"{_PACKAGE}.single", name, _METRICS_PORT), "widget-sample.yaml", caught_by, has_metrics=True)
+
+
 def _gateway(name: str, caught_by: str = "") -> Known:
     """One that serves all primaries by one configuration, and holds none of them by a finalizer."""
     return Known(f"{name}_gateway", (f"{_PACKAGE}.gateway", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
@@ -391,6 +396,7 @@ GUILTY = (
     _resident("doubling", "no-duplicate-create"),
     _slow_to_part("forgetful", "name-reuse"),
     _gateway("inattentive", "tolerates-coalescing"),
+    _single("hoarding", "survives-expiry"),
     _supplied("secured", "comparing", "honest-status"),
     _supplied("configured", "comparing", "converges-after-catch-up"),
     _switched("hoarding", "path-independent"),
@@ -426,6 +432,7 @@ HONEST = (
     _resident("careful"),
     _slow_to_part("mindful"),
     _gateway("attentive"),
+    _single("exact"),
     _supplied("secured", "rereading"),
     _supplied("configured", "rereading"),
     _switched("reassured"),

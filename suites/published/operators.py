@@ -102,6 +102,7 @@ def _kuberay(version: str) -> Operator:
 def _fabric8(version: str) -> Operator:
     return Operator(
         name="fabric8",
+        home="https://github.com/fabric8io/kubernetes-client",
         library="fabric8",
         origin=MavenLibrary(version=version, ours="published/fabric8_example", java=17),
         has="Java; what there is, the stores of its informers say",
@@ -116,6 +117,7 @@ def _fabric8(version: str) -> Operator:
 def _kopf(version: str) -> Operator:
     return Operator(
         name="kopf",
+        home="https://github.com/nolar/kopf",
         library="kopf",
         origin=PythonLibrary(
             name="kopf",

@@ -71,6 +71,37 @@ def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 
 @SCENARIO.family
+def lost_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Another user deletes a child that was shown; only a list tells that it is gone.
+
+    An informer then makes the delete up itself, and may hand its handlers another type than usual (client-go,
+    `DeletedFinalStateUnknown`).
+    """
+    return (
+        Draft(
+            f"one of {child.resource} is deleted unseen, and then the watch expires",
+            [HoldStream(resource=child.resource, window=in_step(2), release="relist")],
+            (appear(observed), Remove(resource=child.resource)),
+            aims=("survives-expiry", "converges-after-catch-up"),
+        )
+        for child in profile.some(each for each in observed.children if each.stays and each.watched)
+    )
+
+
+@SCENARIO.family
+def gone_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Delete the primary; only a list tells that it is gone, or, where a finalizer keeps it, that it is to go."""
+    ended = removal(observed)
+    draft = Draft(
+        "the primary is deleted unseen, and then its watch expires",
+        [HoldStream(resource=observed.resource, window=in_step(ended.deletes), release="relist")],
+        ended.steps,
+        aims=("survives-expiry", *_GONE),
+    )
+    return profile.more([draft] if observed.resource in observed.watched else [])
+
+
+@SCENARIO.family
 def unnoticed(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Another user deletes a child, and for a while nothing else happens; then the primary is touched."""
     return (

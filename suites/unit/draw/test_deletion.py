@@ -48,6 +48,26 @@ def test_another_user_deletes_what_it_has_not_been_shown_yet() -> None:
     assert list(deletion.vanished(widgets(watched=(WIDGETS,)), STANDARD)) == []
 
 
+def test_another_user_deletes_what_it_has_been_shown_and_only_a_list_tells() -> None:
+    of = replace(widgets(), children=(NAMED,))
+    (plan,) = deletion.lost_unseen(of, STANDARD)
+
+    assert plan.steps == (appear(of), Remove(resource=PODS))
+    assert plan.faults == (HoldStream(resource=PODS, window=Window(2, 3), release="relist"),)
+    assert list(deletion.lost_unseen(replace(of, children=(replace(NAMED, watched=False),)), STANDARD)) == []
+    assert list(deletion.lost_unseen(replace(of, children=(replace(NAMED, stays=0),)), STANDARD)) == []
+
+
+def test_the_primary_is_deleted_and_only_a_list_tells() -> None:
+    of = widgets()
+    (plan,) = deletion.gone_unseen(of, STANDARD)
+
+    deletes = removal(of).deletes
+    assert plan.steps == removal(of).steps
+    assert plan.faults == (HoldStream(resource=WIDGETS, window=Window(deletes, deletes + 1), release="relist"),)
+    assert list(deletion.gone_unseen(widgets(watched=(PODS,)), STANDARD)) == []
+
+
 def test_each_thing_that_it_does_to_finish_is_rejected() -> None:
     of = widgets()
     faults = [fault for plan in deletion.rejected(of, STANDARD) for fault in plan.faults]

@@ -25,7 +25,7 @@ from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.history.entry import Settled
 from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.plan import but_for
-from staleproof.core.plan.pace import lasted
+from staleproof.core.plan.pace import lasted, overdue_seconds
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import is_workload
 from staleproof.core.times import SIMILAR_QUICK_SECONDS, SIMILAR_SETTLING_SECONDS, SIMILAR_STEP_SECONDS
@@ -97,10 +97,11 @@ def fresh(plan: Plan) -> Plan:
 def _woken(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
     """One at its own pace, and one as slow as the trial; but not if the controller fails already in the first."""
     woken = but_for.woken(plan)
-    own = asks(woken, "woken") if woken is not None else ()
-    if woken is None or len(_more(history, own)) == len(history.references):
+    if woken is None:
         return ()
-    return (*own, *asks(woken, "woken", lasts=_as_slow(woken, history)))
+    own = asks(woken, "woken")
+    is_fit = not own or len(_more(history, own)) > len(history.references)  # none: what is asked for is only announced
+    return (*own, *asks(woken, "woken", lasts=_as_slow(woken, history))) if is_fit else ()
 
 
 def _final(asks: Asks, plan: Plan) -> tuple[History, ...]:
@@ -133,8 +134,7 @@ def as_long(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
     """The references of a trial that was waited for long, and the same workload without faults for as long: what a controller does
     after minutes by itself is there, too."""
     *steps, settling = lasted(history)
-    overdue = sum(entry.overdue for entry in history.entries if isinstance(entry, Settled))
-    return _more(history, asks(fresh(plan), "paced", lasts=(*steps, math.ceil(settling + overdue))))
+    return _more(history, asks(fresh(plan), "paced", lasts=(*steps, math.ceil(settling + overdue_seconds(history)))))
 
 
 def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 from staleproof.checks.but_for import in_references
 from staleproof.checks.ends.hull import Baseline, group
@@ -22,6 +22,7 @@ from staleproof.checks.view.life import view
 from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Answered
 from staleproof.core.history.flatten import MISSING, TIME, Flat, flatten
+from staleproof.core.history.history import Position
 from staleproof.core.plan.manifest import Manifest
 
 _NUMBER, _NUMBERED_PART = re.compile(r"\d+"), re.compile(r"-\d+(?=-|$)")
@@ -74,11 +75,28 @@ class Equivalents:
         return has_gap and min(amounts) <= here <= max(amounts)
 
     def _is_tally(self, resource: str, path: str) -> bool:
-        """Whether an annotation has a number that tells how often the controller has done something: it only ever grows in all
-        runs, by the controller's own writes, and in a reference it is neither the object's generation nor anything in its spec."""
-        runs, key = [*in_references(self.trial, lambda run: run)], path.removeprefix(_ANNOTATIONS)
-        grows = all(_only_grows(run, resource, key) for run in (*runs, self.run))
-        return grows and any(_is_its_own(run, resource, key) for run in runs)
+        """Whether an annotation has a number that tells how often the controller has done something, or lists such numbers: in all
+        runs it only ever grows, by the controller's own writes, and in the references it copies nothing."""
+        key = path.removeprefix(_ANNOTATIONS)
+        return self._counts(resource, key) or any(self._lists(resource, key, each) for each in self._keys(resource))
+
+    def _counts(self, resource: str, key: str) -> bool:
+        grows = all(_only_grows(run, resource, key) for run in self._runs)
+        return grows and not _is_copy([run for run in self._runs if run is not self.run], resource, key)
+
+    def _lists(self, resource: str, key: str, counted: str) -> bool:
+        """Whether it lists what a number that is called as it is, but for an ending (`revision-history`, `revision`), has been."""
+        is_named_so = key.startswith(counted) and key != counted
+        return is_named_so and all(_lists(run, resource, key, counted) for run in self._runs) and self._counts(resource, counted)
+
+    def _keys(self, resource: str) -> set[str]:
+        """Of all annotations of these objects in the end."""
+        return {key for run in self._runs for each in _of_resource(run, resource) for key in _annotations(each.last.entry.object)}
+
+    @cached_property
+    def _runs(self) -> Sequence[Trial]:
+        """Those that are compared, and this one."""
+        return [*in_references(self.trial, lambda run: run), self.run]
 
     # --- one of many that are free
 
@@ -144,15 +162,38 @@ def _only_grows(run: Trial, resource: str, key: str) -> bool:
     return True
 
 
-def _is_its_own(run: Trial, resource: str, key: str) -> bool:
-    """Whether an annotation of one of these objects ends with a number that is neither its generation nor in its spec."""
+def _is_copy(runs: Sequence[Trial], resource: str, key: str) -> bool:
+    """Whether an annotation of these objects may only repeat one field, of the spec of an object or its owner, or the generation of
+    either: at the end of each step, and of the run, it is what that field is."""
+    fields: set[str] | None = None
+    for run in runs:
+        ends = [*(step.ended for step in run.steps if step.ended is not None), Position(len(run.entries))]
+        for each, end in product(_of_resource(run, resource), ends):
+            known = [_state(each, end), _state(object_history(run).objects.get(each.owner_uid), end)]
+            said = _annotations(known[0]).get(key)
+            asked = [{"spec": of.get("spec"), "at": of.get("metadata", {}).get("generation")} for of in known]
+            if said is not None:
+                here = {field for field, value in flatten({"of": asked}, {}) if str(value) == said}
+                fields = here if fields is None else fields & here
+    return fields is None or bool(fields)
+
+
+def _lists(run: Trial, resource: str, key: str, counted: str) -> bool:
+    """Whether an annotation of these objects never has anything but numbers that another one of the same object had by then."""
     for each in _of_resource(run, resource):
-        obj = each.last.entry.object
-        said = _annotations(obj).get(key)
-        known = {str(value) for _, value in flatten({"spec": obj.get("spec"), "at": obj["metadata"].get("generation")}, {})}
-        if said is not None and said not in known:
-            return True
-    return False
+        had = set[str]()
+        for commit in each.commits:
+            known = _annotations(commit.entry.object)
+            had.add(known.get(counted, ""))
+            if key in known and not had.issuperset(known[key].split(",")):
+                return False
+    return True
+
+
+def _state(each: Incarnation | None, end: Position) -> Manifest:
+    """What an object was before a position; nothing if it was not there."""
+    there = [commit.entry.object for commit in each.commits if commit.index < end] if each is not None else []
+    return there[-1] if there else {}
 
 
 def _of_resource(run: Trial, resource: str) -> list[Incarnation]:
@@ -160,7 +201,7 @@ def _of_resource(run: Trial, resource: str) -> list[Incarnation]:
 
 
 def _annotations(obj: Manifest) -> Mapping[str, str]:
-    return obj["metadata"].get("annotations") or {}
+    return obj.get("metadata", {}).get("annotations") or {}
 
 
 def _of_any_incarnation(role: Role) -> Role:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.history.entry import Probed, Settled
+from staleproof.core.plan.pace import overdue_seconds
 
 
 class Healed(NamedTuple):
@@ -28,5 +29,4 @@ def healed(trial: Trial) -> Healed | None:
 
 def usual_seconds(trial: Trial) -> float:
     """How long the trial takes without the time that was waited beyond what every controller is given."""
-    overdue = sum(entry.overdue for entry in trial.entries if isinstance(entry, Settled | Probed))
-    return trial.entries[-1].at - overdue if trial.entries else 0.0
+    return trial.entries[-1].at - overdue_seconds(trial.history) if trial.entries else 0.0

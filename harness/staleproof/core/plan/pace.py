@@ -19,6 +19,7 @@ from staleproof.core.history.entry import (
     Delivered,
     Listed,
     Opened,
+    Probed,
     Released,
     RequestId,
     Settled,
@@ -179,7 +180,6 @@ def lasted(history: History) -> tuple[float, ...]:
     A resync is no step of a workload; its time counts towards the step before. What was waited beyond the usual time is left out:
     runs that last minutes for that are asked for by themselves.
     """
-    overdue = 0.0
     began: dict[int, float] = {}
     took: list[float] = []
     released = history.entries[-1].at
@@ -193,9 +193,12 @@ def lasted(history: History) -> tuple[float, ...]:
                 took.append(entry.at - began[entry.step])
             case Released():
                 released = entry.at
-            case Settled():
-                overdue = entry.overdue
-    return (*took, history.entries[-1].at - released - overdue)
+    return (*took, history.entries[-1].at - released - overdue_seconds(history))
+
+
+def overdue_seconds(history: History) -> float:
+    """What was waited beyond the time that every controller is given."""
+    return sum(entry.overdue for entry in history.entries if isinstance(entry, Settled | Probed))
 
 
 def paced(pause: float, *, resync: bool, begins: float = 0.0, moves: tuple[str, ...] = ()) -> Settle:

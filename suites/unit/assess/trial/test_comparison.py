@@ -132,6 +132,18 @@ def test_a_woken_run_lasts_as_long_as_the_trial_did_step_by_step() -> None:
     assert own == ()
 
 
+def test_all_that_may_be_asked_for_is_announced_at_once() -> None:
+    history, announced = compared([Restart(window=Window(2))], Asked()), list[tuple[HistoryRole, bool]]()
+
+    def announce(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
+        announced.append((role, bool(lasts)))
+        return ()
+
+    for question in questions(announce, history.header.plan):
+        question(history)
+    assert announced[:3] == [("paced", True), ("woken", False), ("woken", True)]
+
+
 def test_a_controller_that_ceased_to_work_is_no_excuse() -> None:
     asks = Asked(idle)
     found = compared([Restart(window=Window(2))], asks)

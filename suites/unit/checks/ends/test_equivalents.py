@@ -77,6 +77,24 @@ def annotated(script: Script, number: int) -> dict[str, object]:
     return known | {"annotations": {"example.com/made": str(number)}}
 
 
+def revised(script: Script, *first: str, second: str = "2", past: str = "") -> Script:
+    """Two ConfigMaps, of which annotations say how often one of them came into force, and when else; what their owner asks for has
+    such numbers, too, by chance."""
+    script.step(1, "apply").applied("w", spec={"kept": 2, "n": 1}).creates("w-a", "w-b", resource="configmaps", generated="")
+    revise(script, "w-a", first[0])
+    revise(script, "w-b", second)
+    script.idle(1).step(2, "touch").applied("w")
+    for number in first[1:]:
+        revise(script, "w-a", number, past or first[0])
+    return script.idle(2)
+
+
+def revise(script: Script, name: str, number: str, past: str = "") -> Script:
+    known = script._objects["configmaps", name]["metadata"]
+    said = {"example.com/revision": number} | ({"example.com/revision-history": past} if past else {})
+    return script.updates(name, "configmaps", subresource="", metadata=known | {"annotations": said})
+
+
 # --- what is free
 
 
@@ -202,6 +220,22 @@ CASES: Cases = {
     ),
     "a number that is what the spec asks for": (
         beside(late(counting(rejecting().fires(), pods=3)), lambda script: counting(script, pods=2)),
+        "FAIL",
+    ),
+    "once more in force": (
+        beside(late(revised(rejecting().fires(), "1", "3")), lambda script: revised(script, "1")),
+        "PASS",
+    ),
+    "once less in force": (
+        beside(late(revised(rejecting().fires(), "1")), lambda script: revised(script, "1", "3")),
+        "PASS",
+    ),
+    "a past that it never had": (
+        beside(late(revised(rejecting().fires(), "1", "3", past="7")), lambda script: revised(script, "1", "3")),
+        "FAIL",
+    ),
+    "an old copy of what its owner asks for": (
+        beside(late(revised(rejecting().fires(), "0", second="1")), lambda script: revised(script, "1", second="1")),
         "FAIL",
     ),
     # --- what is free

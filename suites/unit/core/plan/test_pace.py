@@ -2,9 +2,9 @@
 
 import pytest
 
-from staleproof.core.history.entry import Ended, Entry, Released, Settled, StepBegan, StepEnded
+from staleproof.core.history.entry import Ended, Entry, Probed, Released, Settled, StepBegan, StepEnded
 from staleproof.core.history.history import Header, History
-from staleproof.core.plan.pace import lasted, longest_pause, longest_period, paced, restless_fields, writes_at_rest
+from staleproof.core.plan.pace import lasted, longest_pause, longest_period, overdue_seconds, paced, restless_fields, writes_at_rest
 from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Rest, Resync
 
@@ -143,5 +143,7 @@ def test_how_long_a_trial_took_step_by_step() -> None:
 
 
 def test_what_was_waited_beyond_the_usual_time_is_left_out() -> None:
-    entries = (Released(at=7.5), Settled(at=68.0, ok=True, overdue=55.0), Ended(at=70.5))
-    assert lasted(History(HEADER, entries)) == (8.0,)
+    probed = Probed(at=110.0, works=False, waited=42.0, overdue=32.0)
+    history = History(HEADER, (Released(at=7.5), Settled(at=68.0, ok=True, overdue=55.0), probed, Ended(at=112.5)))
+    assert lasted(history) == (18.0,)
+    assert overdue_seconds(history) == 87.0

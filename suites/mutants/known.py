@@ -435,6 +435,7 @@ HONEST = (
     _single("exact"),
     _supplied("secured", "rereading"),
     _supplied("configured", "rereading"),
+    _supplied("configured", "marking"),
     _switched("reassured"),
     _account("in_cluster"),
     _account("periodic"),

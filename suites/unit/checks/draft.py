@@ -23,6 +23,7 @@ from staleproof.core.history.entry import (
     Started,
     Withheld,
 )
+from staleproof.core.history.given import Given, content_of
 from staleproof.core.history.history import Header, History, HistoryRole
 from staleproof.core.plan.manifest import Target as PlanTarget
 from staleproof.core.plan.plan import Plan
@@ -60,6 +61,7 @@ class Draft:
         self.uids: dict[tuple[str, str], str] = {}
         """Of the first object by that name."""
         self.names = names
+        self.given: list[Given] = []
         self.role = role
         self._revision, self._request, self._life, self._passed = 100, 0, 1, 0.0
         self._objects: dict[tuple[str, str], Object] = {}
@@ -76,7 +78,7 @@ class Draft:
     def unfinished(self) -> History:
         role: HistoryRole = self.role or ("trial" if self.plan.faults else "reference")
         primaries = tuple(f"{WIDGETS}/{name}" for name in self.names)
-        header = Header(role=role, plan=self.plan, namespace=self.namespace, primaries=primaries)
+        header = Header(role=role, plan=self.plan, namespace=self.namespace, primaries=primaries, given=tuple(self.given))
         return History(header, tuple(self.entries))
 
     def uid(self, name: str, resource: str = "pods") -> str:
@@ -103,6 +105,13 @@ class Draft:
         metadata |= fields.get("metadata", {})
         self.uids.setdefault((resource, name), metadata["uid"])
         return {"kind": KINDS.get(resource, resource), **fields, "metadata": metadata}
+
+    def _was_there(self, resource: str, name: str, fields: Object) -> Self:
+        """An object was there before the trial began."""
+        obj = self._new(resource, name, fields)
+        self._objects[resource, name] = obj
+        self.given.append(Given(resource, name, obj["metadata"]["uid"], content_of(obj, self.namespace)))
+        return self
 
     def _leaving(self, resource: str, name: str) -> Object:
         obj = self._objects[resource, name]

@@ -58,6 +58,10 @@ class Script(Draft):
             return self._commit("ADDED", resource, self._new(resource, name, fields))
         return self._commit("MODIFIED", resource, old | fields)
 
+    def had(self, name: str, resource: str, **fields: Any) -> Self:  # noqa: ANN401  # JSON
+        """An object was there before the trial began."""
+        return self._was_there(resource, name, fields)
+
     def wants(self, replicas: int) -> Self:
         """The user creates the widget, or changes its spec: the next generation."""
         old = self._objects.get((WIDGETS, "w"), {"metadata": {}})["metadata"]

@@ -38,10 +38,11 @@ from staleproof.core.grouping import grouped
 from staleproof.core.history.change import moved
 from staleproof.core.history.entry import Committed
 from staleproof.core.history.flatten import MISSING, Flat, flatten, without_items
+from staleproof.core.history.given import content_of
 from staleproof.core.history.history import UnstableField
 from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.operator.ownership import owner_of
-from staleproof.core.plan.manifest import Manifest, is_object, target_of
+from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, in_parts
 from staleproof.core.wording import plural
@@ -89,7 +90,7 @@ class Baseline:
         totals: what the numbers in the specs of an owner's objects added up to.
         moves: the fields that move by themselves (`Settle.moves`), which are not compared.
         kinds: an owner of one of these that is not there is gone.
-        given: (kind, name), as kubectl prints them, of what the workload needs: it is no part of an end as long as it is as it was.
+        given: (resource, name) of what was there before: it is no part of an end as long as it is as it was.
     """
 
     counts: Mapping[Role, Sequence[int]] = field(default_factory=dict)
@@ -124,7 +125,7 @@ class Baseline:
             counts, found = self.counts.get(role, (0,)), len(state.get(role, ()))
             if not min(counts) <= found <= max(counts) and (own is None or own.counts(role)):
                 kind = self._kind(role, state)
-                is_given = not role.owner and (kind, role.stem) in self.given
+                is_given = not role.owner and (role.resource, role.stem) in self.given
                 text = _given(role, kind, found) if is_given else _miscounted(role, kind, found, counts)
                 yield Difference(text, "" in self.shaky.get(role, ()))
         for role in sorted(state):
@@ -232,8 +233,8 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
     shaken = {Total(role.owner, role.resource, path) for role, paths in unstable.items() for path in paths}
     plain_sums = [totals(end) for run, end in ends if run.role not in _OTHER_WORKLOADS]
     sums = ranges([totals(end) for _, end in ends], plain_sums, shaken)
-    prerequisites = (target_of(manifest) for manifest in trial.plan.before if is_object(manifest))
-    given = frozenset((target.kind.lower(), target.name) for target in prerequisites)
+    before = (each for run in (trial, *(run for run, _ in states)) for each in run.history.header.given)
+    given = frozenset((each.resource, each.name) for each in before)
     return Baseline(counts, values, masks, orders, shaky, sums, known, frozenset(trial.plan.settle.moves), kinds, given)
 
 
@@ -295,12 +296,15 @@ def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, 
     """(resource, object) of everything in the trial's namespace, by commit order, before a position; by default at the end.
 
     Of what the controller has released nothing but the metadata that says so: it has no controller any more, and stays as it was.
+    What was there before the trial and is again as it was is left out, as it is where nothing happened to it.
     """
     last: dict[str, Committed] = {}
     for _, entry in trial.every(Committed, until=until):
         if entry.namespace == trial.namespace and (entry.uid not in last or entry.revision >= last[entry.uid].revision):
             last[entry.uid] = entry
-    there = [entry for entry in last.values() if entry.type != "DELETED"]
+    was = {each.uid: each.content for each in trial.history.header.given}
+    kept = [entry for entry in last.values() if entry.type != "DELETED"]
+    there = [each for each in kept if each.uid not in was or content_of(each.object, trial.namespace) != was[each.uid]]
     released = {uid: revision for uid, revision in _releases(trial).items() if uid in last and last[uid].revision >= revision}
     return [
         (each.resource, _as_released(each.object) if each.uid in released and owner_of(each.object) is None else each.object)

@@ -12,6 +12,7 @@ from typing import Literal, NewType
 import msgspec
 
 from staleproof.core.history.entry import Answered, Asked, Ended, Entry, Listed
+from staleproof.core.history.given import Given
 from staleproof.core.history.request import BOOKKEEPING, WRITES
 from staleproof.core.plan.plan import API_VERSION, ApiVersion, Plan, masked
 from staleproof.core.plan.stored import compressed, digest, is_compressed, plain
@@ -57,6 +58,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
         programs: the further programs of the subject beside the controller, by name.
         waited: of a trial: what is missing at its end was waited for in vain so many seconds after the release, in this trial or in
             another one with a finding of the same cause; 0: no longer than the trial shows.
+        given: what was in the trial's namespace before it began.
     """
 
     api_version: ApiVersion = API_VERSION
@@ -72,6 +74,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     unstable: tuple[UnstableField, ...] = ()
     programs: tuple[str, ...] = ()
     waited: float = 0.0
+    given: tuple[Given, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

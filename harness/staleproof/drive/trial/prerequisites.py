@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from staleproof.core.history.given import Given, content_of
 from staleproof.core.history.resource_version import revision
+from staleproof.core.history.scope import Scope
 from staleproof.core.operator.definition import asks_for, is_asked_for
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.operator.prerequisite import Placement, placement
@@ -32,8 +34,8 @@ from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.workload import once_served
 from staleproof.errors import SetupError, UsageError
 
-Given = Mapping[Key, str]
-"""What was there before a trial began, each with its resourceVersion."""
+Before = Mapping[Key, Manifest]
+"""What was there before a trial began."""
 
 
 async def introduce(environment: Environment, objects: Sequence[Manifest], before: Sequence[Manifest]) -> None:
@@ -96,7 +98,7 @@ def _troubles(environment: Environment, manifest: Manifest) -> Iterator[str]:
                     yield f"{each.get('type')} is {each.get('status')}, {each.get('reason', '')}: {each.get('message', '')}"
 
 
-async def furnish(environment: Environment, before: Sequence[Manifest], there: Placement) -> Given:
+async def furnish(environment: Environment, before: Sequence[Manifest], there: Placement) -> Before:
     """Put these in place; return once the controller has done what it does about them.
 
     Raises:
@@ -110,12 +112,27 @@ async def furnish(environment: Environment, before: Sequence[Manifest], there: P
     resources = await put(environment, before, there)
     await bus.until_idle(IDLE_SECONDS, limit_seconds=STEP_LIMIT_SECONDS)
     await truth.caught_up([(resource, there.namespace) for resource in resources])
-    return {key: obj["metadata"]["resourceVersion"] for key, obj in bus.scope.mine(truth.objects).items()}
+    return bus.scope.mine(truth.objects)
 
 
-def without(live: Mapping[Key, JSON], given: Given) -> dict[Key, JSON]:
-    """What there is, without what was given and has not changed since."""
-    return {key: obj for key, obj in live.items() if given.get(key) != obj["metadata"]["resourceVersion"]}
+def given(before: Before, scope: Scope) -> tuple[Given, ...]:
+    """The same, as the trial's history calls it."""
+    shown = scope.shown(before).items()
+    return tuple(
+        Given(resource, name, obj["metadata"]["uid"], content_of(obj, namespace)) for (resource, namespace, name), obj in shown
+    )
+
+
+def without(live: Mapping[Key, JSON], before: Before) -> dict[Key, JSON]:
+    """What there is, without what was there before and is as it was, or again as it was."""
+    return {key: obj for key, obj in live.items() if key not in before or not _is_as_it_was(obj, before[key], key[1])}
+
+
+def _is_as_it_was(obj: JSON, was: Manifest, namespace: str) -> bool:
+    if obj["metadata"]["uid"] != was["metadata"]["uid"]:
+        return False
+    is_untouched = obj["metadata"]["resourceVersion"] == was["metadata"]["resourceVersion"]
+    return is_untouched or content_of(obj, namespace) == content_of(was, namespace)
 
 
 async def put(environment: Environment, before: Sequence[Manifest], there: Placement) -> set[str]:

@@ -34,7 +34,7 @@ from staleproof.drive.trial.external_faults import ExternalFaults
 from staleproof.drive.trial.nudges import what_heals
 from staleproof.drive.trial.outside import Outside
 from staleproof.drive.trial.placing import place
-from staleproof.drive.trial.prerequisites import Given, furnish, introduce, without
+from staleproof.drive.trial.prerequisites import Before, furnish, given, introduce, without
 from staleproof.drive.trial.probe import see_whether_it_works
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
@@ -65,7 +65,7 @@ async def _run_alone(spec: TrialSpec, environment: Environment) -> History:
     before = spec.before or plan.before
     primaries = await _primaries(plan, before, environment)
     scope, there = await place(environment, plan.steps, before, plan.kept_names, plan.own_hosts)
-    given = await _furnished(environment, before, scope, there)
+    found = await _furnished(environment, before, scope, there)
     spec.folder.mkdir(parents=True, exist_ok=True)
     (spec.folder / "plan.json").write_bytes(encode_plan(plan))
     header = Header(
@@ -77,6 +77,7 @@ async def _run_alone(spec: TrialSpec, environment: Environment) -> History:
         environment=environment.description,
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
         programs=tuple(each.name for each in environment.further),
+        given=given(found, scope),
     )
     recorder = Recorder(spec.folder / "history.jsonl", header, spec.references, began=time.monotonic(), scope=scope)
     called = _called(plan, primaries, there)
@@ -86,7 +87,7 @@ async def _run_alone(spec: TrialSpec, environment: Environment) -> History:
         program.harmed_by = spec.title if plan.faults else program.harmed_by
     logged = logs.sizes(environment.logs)
     try:
-        await _Run(_aimed(spec, dict(zip(primaries, called, strict=True))), environment, recorder, called, there, given).run()
+        await _Run(_aimed(spec, dict(zip(primaries, called, strict=True))), environment, recorder, called, there, found).run()
     except SetupError:
         if not bus.dead:  # else that is what happened, and it is reported below
             raise
@@ -128,8 +129,8 @@ def _aimed(spec: TrialSpec, called: Mapping[_Primary, _Primary]) -> TrialSpec:
     return replace(spec, plan=msgspec.structs.replace(spec.plan, faults=tuple(faults)))
 
 
-async def _furnished(environment: Environment, before: Sequence[Manifest], scope: Scope, there: Placement) -> Given:
-    """Make the trial's namespace, with what the workload needs; what was given."""
+async def _furnished(environment: Environment, before: Sequence[Manifest], scope: Scope, there: Placement) -> Before:
+    """Make the trial's namespace, with what the workload needs; all that is there then."""
     await environment.create_namespace(scope.namespace)
     try:
         return await furnish(environment, before, there)
@@ -139,7 +140,7 @@ async def _furnished(environment: Environment, before: Sequence[Manifest], scope
 
 
 class _Run:
-    """A trial under way. `primaries`: what the workload applies, as it is called in this trial; `given`: what was there before."""
+    """A trial under way. `primaries`: what the workload applies, as it is called in this trial; `before`: what was there before."""
 
     def __init__(
         self,
@@ -148,9 +149,9 @@ class _Run:
         recorder: Recorder,
         primaries: Sequence[_Primary],
         where: Placement,
-        given: Given,
+        before: Before,
     ) -> None:
-        self._given = given
+        self._before = before
         self._spec, self._environment, self._recorder = spec, environment, recorder
         self._resources = list(dict.fromkeys(resource for resource, _ in primaries))
         self._bus, self._activity, self._proxy = environment.bus, environment.bus.activity, environment.proxy
@@ -230,9 +231,9 @@ class _Run:
                 task.cancel()
 
     def _live(self) -> Live:
-        """What there is, without what was given and is as it was."""
+        """What there is, without what was there before and is as it was."""
         scope = self._bus.scope
-        return scope.shown(without(scope.mine(self._environment.truth.objects), self._given))
+        return scope.shown(without(scope.mine(self._environment.truth.objects), self._before))
 
     def _lacks(self) -> str:
         """What is missing of the end that is known, in words; empty when nothing is, or no end is known."""

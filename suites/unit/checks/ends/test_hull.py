@@ -179,8 +179,16 @@ def test_differences(script: Script, references: tuple[Script, Script], differen
     assert baseline(of).difference(final_objects(of), of.namespace) == difference
 
 
+def needing(script: Script) -> Script:
+    return script.had("x", "configmaps", data={"a": "1"})
+
+
 def changed(script: Script) -> Script:
-    return apply(script).applied("x", "configmaps")
+    return apply(script).applied("x", "configmaps", data={"a": "2"})
+
+
+def changed_back(script: Script) -> Script:
+    return changed(script).applied("x", "configmaps", data={"a": "1"})
 
 
 @pytest.mark.parametrize(
@@ -189,15 +197,16 @@ def changed(script: Script) -> Script:
         (apply, changed, "configmap/x is as it was, or gone; fault-free runs changed it"),
         (changed, apply, "configmap/x was changed, fault-free runs left it as it was"),
         (changed, changed, ""),
+        (apply, changed_back, ""),
+        (changed_back, apply, ""),
+        (changed, changed_back, "configmap/x was changed, fault-free runs left it as it was"),
+        (changed_back, changed, "configmap/x is as it was, or gone; fault-free runs changed it"),
     ],
 )
 def test_what_the_workload_needs_is_there_in_any_case(
     done: Callable[[Script], Script], usual: Callable[[Script], Script], difference: str
 ) -> None:
-    script = done(trial())
-    needed = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
-    script.plan = structs.replace(script.plan, before=(needed,))
-    of = Trial(script.ends(), [each.ends() for each in both(usual)])
+    of = Trial(done(needing(trial())).ends(), [usual(needing(reference(number))).ends() for number in (1, 2)])
     assert baseline(of).difference(final_objects(of), of.namespace) == difference
 
 

@@ -64,6 +64,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "doubling_resident": "no-duplicate-create",
     "forgetful": "name-reuse",
     "inattentive_gateway": "tolerates-coalescing",
+    "hoarding_single": "survives-expiry",
     "comparing_secured": "honest-status",
     "comparing_configured": "converges-after-catch-up",
     "hoarding_switched": "path-independent",

@@ -57,7 +57,7 @@ _SLOW = {
     "hopeless", "heartbeat", "hopeless_by_name", "heartbeat_ahead",  # never silent; `restless` and its twin stand for them
     "deliberate", "fleeting",  # they pause in every step
     "makes_one_more", "forgets_sometimes",  # caught by one of the last plans; by a rate, which takes a minute
-    "writes_back_answers", "gives_up", "hoarding_single",  # they are stuck, and waited for
+    "writes_back_answers", "gives_up", "hoarding_single", "hasty_remaking",  # they are stuck, and waited for
     "slow_starter",  # each new life takes seconds
     "once_a_minute",  # a minute for each rejected write
     "retries_late", "never_retries",  # they are waited for; test_patience has them
@@ -319,6 +319,12 @@ def _slow_to_part(name: str, caught_by: str = "") -> Known:
     return Known(name, (f"{_PACKAGE}.slow_to_part", name, _METRICS_PORT), _SAMPLE, caught_by, has_metrics=True)
 
 
+def _remaking(name: str, caught_by: str = "") -> Known:
+    """One that deletes what it keeps and makes it again, with something else in between."""
+    arguments = (f"{_PACKAGE}.remaking", name, _METRICS_PORT)
+    return Known(f"{name}_remaking", arguments, _SAMPLE, caught_by, has_metrics=True, maps=True)
+
+
 def _single(name: str, caught_by: str = "") -> Known:
     """One that keeps one child for each primary, whatever the primary asks for."""
     return Known(f"{name}_single", (f"{_PACKAGE}.single", name, _METRICS_PORT), "widget-sample.yaml", caught_by, has_metrics=True)
@@ -397,6 +403,7 @@ GUILTY = (
     _slow_to_part("forgetful", "name-reuse"),
     _gateway("inattentive", "tolerates-coalescing"),
     _single("hoarding", "survives-expiry"),
+    _remaking("hasty", "survives-restart"),
     _supplied("secured", "comparing", "honest-status"),
     _supplied("configured", "comparing", "converges-after-catch-up"),
     _switched("hoarding", "path-independent"),
@@ -433,6 +440,7 @@ HONEST = (
     _slow_to_part("mindful"),
     _gateway("attentive"),
     _single("exact"),
+    _remaking("thorough"),
     _supplied("secured", "rereading"),
     _supplied("configured", "rereading"),
     _supplied("configured", "marking"),

@@ -19,7 +19,7 @@ from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import UsageError
 from staleproof.progress import progress_on
 
-HEADINGS = ("move", "deletes", "makes", "changes", "not restored")
+HEADINGS = ("move", "deletes", "makes", "makes anew", "changes", "not restored")
 
 
 @click.command(name="map")
@@ -59,7 +59,7 @@ def show(console: Console, observed: Observed) -> None:
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold")
     for edge in active:
-        columns = (edge.goes, edge.comes, edge.changes, edge.leaves)
+        columns = (edge.goes, edge.comes, edge.remakes, edge.changes, edge.leaves)
         table.add_row(str(edge.move), *(", ".join(each) for each in columns))
     console.print(table)
     if quiet:

@@ -80,6 +80,11 @@ def hosts_of_copies(observed: Observed) -> tuple[str, ...]:
     return tuple(marked(host, mark) for mark in MARKS[:WIDTH] for host in observed.hosts)
 
 
+def there(made: Sequence[Copy]) -> tuple[Step, ...]:
+    """All appear and are moved, and nothing wakes the controller in the end."""
+    return (*_steps(([each.appears for each in made], [each.does for each in made])), UNWOKEN)
+
+
 def there_and_back(made: Sequence[Copy]) -> tuple[Step, ...]:
     """All appear, are moved, are moved back, and nothing wakes the controller in the end."""
     ways = ([each.appears for each in made], [each.does for each in made], [each.undoes for each in made])

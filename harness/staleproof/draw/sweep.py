@@ -20,7 +20,7 @@ from staleproof.core.plan.step import Patch, in_parts
 from staleproof.core.times import PATIENT_QUIET_SECONDS, SKEW_SECONDS
 from staleproof.core.wording import plural
 from staleproof.draw.canonical import slow_to_start
-from staleproof.draw.copies import SWEEP, WIDTH, Copy, back_and_there, chunks, copies, copies_in, made_anew, there_and_back
+from staleproof.draw.copies import SWEEP, WIDTH, Copy, back_and_there, chunks, copies, copies_in, made_anew, there, there_and_back
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past
 from staleproof.draw.incidents.single import Faults
@@ -185,6 +185,22 @@ def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Dra
 
 
 @SCENARIO.family
+def killed_in_between(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Kill it once it has deleted what a move has it make anew: what else has to be done is left to the next life. Nothing is moved
+    back, or all of it would be done once more."""
+    remade = [(edge, resource) for edge in worst_first(observed.edges) for resource in edge.remakes]
+    return (
+        Draft(
+            f"kill it at a delete of {resource} when {edge.move.path} ({edge.move.kind}) is moved",
+            [Kill(resource=resource, verb="delete", window=Window(2, 3))],
+            there(copies(observed, [edge.move])),
+            aims=("survives-restart", "converges-after-catch-up"),
+        )
+        for edge, resource in (remade if profile.alike else remade[:_MOST_KILLED])
+    )
+
+
+@SCENARIO.family
 def way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """No fault: what the way back from a move leaves behind, or does not restore, by the map; one move for each such resource. The
     end is waited for longer: what is left may be taken away some seconds later."""
@@ -237,9 +253,12 @@ def _on_the_past(resource: str, as_of_step: int) -> Faults:
 
 
 def worst_first(edges: Sequence[Edge]) -> list[Edge]:
-    """Those by which something live is taken away, the most kinds of it first."""
+    """Those by which something live is taken away, the most kinds of it first; and as many as one sweep has of those that only make
+    it anew, as what rolls its own pods does at each change of their template."""
     kept = _innermost([edge for edge in edges if edge.takes_away])
-    return sorted(kept, key=lambda edge: (-len(edge.takes_away), edges.index(edge)))
+    worst = sorted(kept, key=lambda edge: (-len(edge.takes_away), edges.index(edge)))
+    rolls = [edge for edge in worst if not edge.goes and not edge.comes]
+    return [edge for edge in worst if edge not in rolls] + rolls[:WIDTH]
 
 
 def _innermost(edges: Sequence[Edge]) -> list[Edge]:

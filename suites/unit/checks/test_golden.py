@@ -65,6 +65,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "forgetful": "name-reuse",
     "inattentive_gateway": "tolerates-coalescing",
     "hoarding_single": "survives-expiry",
+    "hasty_remaking": "survives-restart",
     "comparing_secured": "honest-status",
     "comparing_configured": "converges-after-catch-up",
     "hoarding_switched": "path-independent",

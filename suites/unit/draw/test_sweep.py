@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from staleproof.core.fault import HoldStream, LoseAnswer, PastSnapshot, Restart, Skew, Window
+from staleproof.core.fault import HoldStream, Kill, LoseAnswer, PastSnapshot, Restart, Skew, Window
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan
@@ -14,6 +14,7 @@ from staleproof.draw.profile import PROFILES, STANDARD
 from staleproof.draw.sweep import (
     SCENARIO,
     children_as_they_were,
+    killed_in_between,
     killed_on_the_way_back,
     late,
     lost_answers,
@@ -23,6 +24,7 @@ from staleproof.draw.sweep import (
     unseen_children,
     unseen_return,
     way_back,
+    worst_first,
 )
 
 from .seen import EDGE, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, widgets
@@ -130,6 +132,18 @@ def test_of_a_block_and_what_is_in_it_the_innermost_that_takes_away_the_same_is_
         assert len(copies_in(plan)) == count
         assert "spec.storage.size" in plan.title
         assert ("spec.storage," in plan.title) is (count == 3)
+
+
+def test_it_is_killed_between_a_delete_and_what_comes_of_it() -> None:
+    remakes = Edge(MOVE, changes=(PODS,), remakes=(MAPS,))
+    (plan,) = killed_in_between(maps(remakes, EDGE), STANDARD)
+    assert plan.faults == (Kill(resource=MAPS, verb="delete", window=Window(2, 3)),)
+    assert [type(step) for step in plan.steps] == [Apply, Patch, Rest], "the way back would do all of it once more"
+
+
+def test_of_moves_that_only_make_anew_no_more_than_one_sweep_is_made() -> None:
+    rolls = [Edge(structs.replace(MOVE, path=f"spec.s{number}"), remakes=(MAPS,)) for number in range(3 * WIDTH)]
+    assert worst_first([*rolls, EDGE]) == [EDGE, *rolls[:WIDTH]]
 
 
 def test_no_controller_works_on_more_than_a_few_at_once() -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import msgspec
 
@@ -164,7 +165,11 @@ def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:
         mine = (each for each, owner in children if owner == copy.name)
         return {each.resource for each in mine if any(_is_change(commit, ends[0], ends[1]) for commit in each.commits)}
 
-    return [_edge(copy.move, changed(copy), *(there(copy, step) for step in (1, 2, 3))) for copy in made]
+    def remade(copy: Copy) -> set[str]:
+        mine = [each for each, owner in children if owner == copy.name]
+        return {each.resource for each in mine if any(_is_made_anew(each, other, ends) for other in mine)}
+
+    return [_edge(copy.move, changed(copy), remade(copy), *(there(copy, step) for step in (1, 2, 3))) for copy in made]
 
 
 def _is_change(commit: Commit, since: int, until: int) -> bool:
@@ -172,14 +177,22 @@ def _is_change(commit: Commit, since: int, until: int) -> bool:
     return since < commit.index < until and commit.by is not None and commit.entry.type == "MODIFIED" and not commit.deletes
 
 
-def _edge(move: Move, changed: Set[str], at_first: _Named, moved: _Named, back: _Named) -> Edge:
+def _is_made_anew(each: Incarnation, other: Incarnation, ends: Sequence[int]) -> bool:
+    """Whether a child was deleted, and another one made under its name in the same step, behind the first."""
+    if each.named != other.named or each.deleted is None or other.created < each.deleted:
+        return False
+    return any(since < each.deleted and other.created < until for since, until in pairwise(ends))
+
+
+def _edge(move: Move, changed: Set[str], remade: Set[str], at_first: _Named, moved: _Named, back: _Named) -> Edge:
     """What comes and goes: under names that come back, or, where names are never the same twice, by how many there are."""
     before, then, after = _count(at_first), _count(moved), _count(back)
     goes = {resource for resource, name in at_first - moved if then[resource] < before[resource] or (resource, name) in back}
     comes = {resource for resource, _ in moved - at_first if then[resource] > before[resource] or resource in goes}
     leaves = {resource for resource in before | after if before[resource] != after[resource]}
     replaced = {resource for resource, _ in at_first ^ moved} - goes - comes
-    return Edge(move, *(tuple(sorted(each)) for each in (goes, comes, changed | replaced, leaves)))
+    remakes = remade - goes - comes
+    return Edge(move, *(tuple(sorted(each)) for each in (goes, comes, changed | replaced, leaves, remakes)))
 
 
 def _count(named: _Named) -> Counter[str]:

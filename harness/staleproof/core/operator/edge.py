@@ -12,6 +12,7 @@ class Edge:
     Attributes:
         goes: a child that was there is not there any more once the move is made.
         comes: a child is there that was not.
+        remakes: a child is deleted and made again under its name, on the way there or back.
         changes: a child is otherwise, or another one is there in its place.
         leaves: the way back does not make it again, or does not delete what the move had made.
     """
@@ -21,13 +22,20 @@ class Edge:
     comes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
+    remakes: tuple[str, ...] = ()
 
     @property
     def takes_away(self) -> tuple[str, ...]:
         """What an old view that is on the other side of the edge would have the controller delete."""
-        return tuple(dict.fromkeys((*self.goes, *self.comes)))
+        return tuple(dict.fromkeys((*self.goes, *self.comes, *self.remakes)))
 
     def __str__(self) -> str:
-        effects = (("deletes", self.goes), ("makes", self.comes), ("changes", self.changes), ("does not restore", self.leaves))
+        effects = (
+            ("deletes", self.goes),
+            ("makes", self.comes),
+            ("makes anew", self.remakes),
+            ("changes", self.changes),
+            ("does not restore", self.leaves),
+        )
         does = "; ".join(f"{verb} {', '.join(resources)}" for verb, resources in effects if resources)
         return f"{self.move}: {does or 'nothing is done about it'}"

@@ -1,6 +1,7 @@
 """Which moves are tried on a controller, and in which order, so that few runs show what it passes on."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
@@ -108,11 +109,22 @@ def refers(path: str) -> bool:
 
 
 def _in_turn(moves: Sequence[Move], groups: Sequence[tuple[MoveKind, ...]] = _GROUPS) -> Iterator[Move]:
-    """Each once. An image first: nothing is changed more often, and beside another change of its list it could not be tried."""
+    """Each once. An image first: nothing is changed more often, and beside another change of its list it could not be tried. In a
+    group, each field has its turn before any has a second one."""
     images = [move for move in moves if move.kind == "string" and move.path.rpartition(".")[2] == "image"]
-    turns = zip_longest(*([move for move in moves if move.kind in kinds] for kinds in groups))
+    turns = zip_longest(*(_field_by_field([move for move in moves if move.kind in kinds]) for kinds in groups))
     in_turn = (move for each in turns for move in each if move is not None)
     yield from {move.name: move for move in (*images, *in_turn, *moves)}.values()
+
+
+def _field_by_field(moves: Sequence[Move]) -> list[Move]:
+    """The first of each field, then the second of each, and so on."""
+    nth = Counter[str]()
+    numbered = []
+    for move in moves:
+        numbered.append((nth[move.path], move))
+        nth[move.path] += 1
+    return [move for _, move in sorted(numbered, key=lambda each: each[0])]
 
 
 def _steps(observed: Observed, move: Move, *, is_careful: bool) -> tuple[Patch, ...]:

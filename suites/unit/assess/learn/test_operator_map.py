@@ -62,6 +62,17 @@ def test_one_name_for_another() -> None:
     assert first == Edge(OFF, goes=(MAPS,), comes=(MAPS,))
 
 
+def test_a_child_is_made_anew_under_its_name() -> None:
+    script = begun().creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(1)
+    script = script.step(2, "move").deletes("w-a-data", resource=MAPS)
+    script = script.creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(2).step(3, "back").idle(3)
+    first, second = edges(script)
+    assert first == Edge(OFF, remakes=(MAPS,))
+    assert first.takes_away == (MAPS,)
+    assert str(first) == "spec.on toggle: makes anew configmaps"
+    assert second == Edge(OFF)
+
+
 def test_a_child_of_a_child_is_the_primarys() -> None:
     script = begun().creates("x", resource=MAPS, owner="w-a", generated="").idle(1)
     script = script.step(2, "move").deletes("x", resource=MAPS).idle(2).step(3, "back").idle(3)

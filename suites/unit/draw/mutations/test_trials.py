@@ -124,6 +124,14 @@ def test_many_fields_of_one_kind_leave_room_for_the_others() -> None:
     assert "remove-value" in {kind for _, kind in chosen}
 
 
+def test_each_field_has_its_turn_before_any_has_a_second_one() -> None:
+    sizes = {f"s{number}": {"limits": {"cpu": 4}} for number in range(9)} | {"storage": "10Gi"}
+    moves = find_moves({**SAMPLE, "spec": sizes}, Schema({}, {}))
+    chosen = spread([move for move in moves if move.kind in ("up", "down", "zero", "quantity")], 10)
+    assert len({move.path for move in chosen}) == 10
+    assert "spec.storage" in {move.path for move in chosen}
+
+
 def test_all_moves_of_a_field_are_as_live_as_the_one_that_was_tried() -> None:
     tried: Move = next(move for move in SEEN.changes if move.path == "spec.content" and move.kind == "string")
     live = structs.replace(tried, live="later")

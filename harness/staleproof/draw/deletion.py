@@ -74,7 +74,7 @@ def vanished(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def lost_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Another user deletes a child that was shown; only a list tells that it is gone.
 
-    An informer then makes the delete up itself, and may hand its handlers another type than usual (client-go,
+    An informer then makes up the delete itself, and may hand its handlers another type than usual (client-go,
     `DeletedFinalStateUnknown`).
     """
     return (

@@ -228,8 +228,9 @@ def _every(observed: Observed, profile: Profile) -> list[Sequence[Edge]]:
 
 
 def _changing(observed: Observed, profile: Profile) -> Iterator[Sequence[Edge]]:
-    """The edges of each sweep of moves that take nothing away and change what is there."""
-    found = _innermost([edge for edge in observed.edges if edge.changes and not edge.takes_away])
+    """The edges of each sweep of the other moves that change what is there: they take nothing away, or only make it anew."""
+    worst = worst_first(observed.edges)
+    found = _innermost([each for each in observed.edges if each.changes and not (each.goes or each.comes) and each not in worst])
     return chunks(found if profile.alike else found[:_MOST_CHANGING])
 
 
@@ -253,8 +254,8 @@ def _on_the_past(resource: str, as_of_step: int) -> Faults:
 
 
 def worst_first(edges: Sequence[Edge]) -> list[Edge]:
-    """Those by which something live is taken away, the most kinds of it first; and as many as one sweep has of those that only make
-    it anew, as what rolls its own pods does at each change of their template."""
+    """Those by which something live is taken away, the most kinds of it first. Of those that only make it anew, there are no more
+    than one sweep has: what rolls its own pods does so at each change of their template."""
     kept = _innermost([edge for edge in edges if edge.takes_away])
     worst = sorted(kept, key=lambda edge: (-len(edge.takes_away), edges.index(edge)))
     rolls = [edge for edge in worst if not edge.goes and not edge.comes]

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 
 import msgspec
 
@@ -167,7 +166,7 @@ def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:
 
     def remade(copy: Copy) -> set[str]:
         mine = [each for each, owner in children if owner == copy.name]
-        return {each.resource for each in mine if any(_is_made_anew(each, other, ends) for other in mine)}
+        return {each.resource for each in mine if any(_is_made_anew(each, other, ends[0], ends[1]) for other in mine)}
 
     return [_edge(copy.move, changed(copy), remade(copy), *(there(copy, step) for step in (1, 2, 3))) for copy in made]
 
@@ -177,11 +176,11 @@ def _is_change(commit: Commit, since: int, until: int) -> bool:
     return since < commit.index < until and commit.by is not None and commit.entry.type == "MODIFIED" and not commit.deletes
 
 
-def _is_made_anew(each: Incarnation, other: Incarnation, ends: Sequence[int]) -> bool:
-    """Whether a child was deleted, and another one made under its name in the same step, behind the first."""
-    if each.named != other.named or each.deleted is None or other.created < each.deleted:
+def _is_made_anew(each: Incarnation, other: Incarnation, since: int, until: int) -> bool:
+    """Whether the controller deleted a child between these positions, and made another one under its name."""
+    if each.named != other.named or each.deleter is None or each.deleted is None:
         return False
-    return any(since < each.deleted and other.created < until for since, until in pairwise(ends))
+    return since < each.deleted < other.created < until
 
 
 def _edge(move: Move, changed: Set[str], remade: Set[str], at_first: _Named, moved: _Named, back: _Named) -> Edge:

@@ -100,7 +100,7 @@ def _woken(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
     if woken is None:
         return ()
     own = asks(woken, "woken")
-    is_fit = not own or len(_more(history, own)) > len(history.references)  # none: what is asked for is only announced
+    is_fit = not own or len(_more(history, own)) > len(history.references)  # nothing comes back where it is only announced
     return (*own, *asks(woken, "woken", lasts=_as_slow(woken, history))) if is_fit else ()
 
 

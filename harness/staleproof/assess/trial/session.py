@@ -298,16 +298,19 @@ class Session(Worker):
         return judged
 
     def _reproduced(self, plan: Plan, judged: "_Judged", folder: Path, times: int) -> "_Judged":
-        """The trial, judged with so many re-runs, or as many more as a rate takes when they do not say the same. The trial whose
-        place it took counts as one of them."""
+        """The trial, judged, with so many re-runs, or as many more as a rate takes when they do not say the same. The trial whose
+        place it took counts as one of them; but not if what was found came while this one waited, and then all wait as long."""
         history, healed = judged.history, list[str]()
-        runs = [(folder / IN_HASTE, judged.hasty)] if judged.hasty is not None and times > 1 else []
+        is_late = judged.hasty is not None and not history.header.waited
+        runs = [(folder / IN_HASTE, judged.hasty)] if judged.hasty is not None and not is_late and times > 1 else []
+        patience = waited_seconds(history) if is_late else 0.0
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             for number in range(len(runs) + 1, times + 1):
-                self.need(usual_seconds(indexed(history)))
+                self.need(usual_seconds(indexed(history)) + patience)
                 where, healed_by = folder / f"rerun-{number}", None if healed else healed.append
-                runs.append((where, self._run(plan, history.harmless, where, anew=True, healed_by=healed_by)))
+                again = self._run(plan, history.harmless, where, anew=True, patience=patience, healed_by=healed_by)
+                runs.append((where, again))
             known = [(where, waited(each, history.header.waited)) for where, each in runs]
             return [judge(self._against(history.references, each, where)) for where, each in known]
 

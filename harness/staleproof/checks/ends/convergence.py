@@ -22,7 +22,7 @@ def differences(trial: Trial, until: int, *, of: Trial | None = None) -> list[Di
 
 
 def _differences(trial: Trial, run: Trial, until: int, own: Compared) -> list[Difference]:
-    state = final_objects(run, until=until)
+    state = baseline(trial).without_unchanged(final_objects(run, until=until), run)
     if not baseline(trial).difference(state, run.namespace):
         return []  # in nothing, whatever wrote it
     as_good = Equivalents(trial, run, baseline(trial), state)

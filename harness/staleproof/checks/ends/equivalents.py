@@ -7,10 +7,11 @@ count what it has done so far.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
+from typing import NamedTuple
 
 from staleproof.checks.but_for import in_references
 from staleproof.checks.ends.hull import Baseline, group
@@ -27,6 +28,7 @@ from staleproof.core.plan.manifest import Manifest
 
 _NUMBER, _NUMBERED_PART = re.compile(r"\d+"), re.compile(r"-\d+(?=-|$)")
 _ANNOTATIONS = "metadata.annotations."
+_OWNER = "owner"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Equivalents:
 
     def has(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
         """Whether a value of a field is as good as any of those that the references have."""
-        is_noted = path.startswith(_ANNOTATIONS) and (_is_new_time(value, wanted) or self._is_tally(role.resource, path))
+        is_noted = path.startswith(_ANNOTATIONS) and (_is_new_time(value, wanted) or self._is_tally(role, path))
         return is_noted or any(_reads_alike(value, each) for each in wanted) or self._is_free_choice(role, path, value, wanted)
 
     @cached_property
@@ -74,20 +76,45 @@ class Equivalents:
         has_gap = any(_NUMBERED_PART.search(role.stem) for role in self._missing(roles))
         return has_gap and min(amounts) <= here <= max(amounts)
 
-    def _is_tally(self, resource: str, path: str) -> bool:
-        """Whether an annotation has a number that tells how often the controller has done something, or lists such numbers: in all
-        runs it only ever grows, by the controller's own writes, and in the references it copies nothing."""
+    def _is_tally(self, role: Role, path: str) -> bool:
+        """Whether an annotation has a number that tells how often the controller has done something, or lists what such a number
+        has been: it only ever grows in all runs, by the controller's own writes, and is no old copy of a field."""
         key = path.removeprefix(_ANNOTATIONS)
-        return self._counts(resource, key) or any(self._lists(resource, key, each) for each in self._keys(resource))
+        if (role.resource, key) not in self._known:
+            references = [run for run in self._runs if run is not self.run]
+            self._known[role.resource, key] = self._counts_or_lists(role.resource, key), _copied(references, role.resource, key)
+        is_tally, copied = self._known[role.resource, key]
+        return is_tally and not self._may_be_copied(role, key, copied)
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, str], tuple[bool, "_Copied"]]:
+        """By resource and annotation."""
+        return {}
+
+    def _counts_or_lists(self, resource: str, key: str) -> bool:
+        numbers = self._numbers(resource, key)
+        lists = all(_lists_past(run, resource, key, number) for run in self._runs for number in numbers)
+        return lists if numbers else self._counts(resource, key)
 
     def _counts(self, resource: str, key: str) -> bool:
-        grows = all(_only_grows(run, resource, key) for run in self._runs)
-        return grows and not _is_copy([run for run in self._runs if run is not self.run], resource, key)
+        return all(_only_grows(run, resource, key) for run in self._runs)
 
-    def _lists(self, resource: str, key: str, counted: str) -> bool:
-        """Whether it lists what a number that is called as it is, but for an ending (`revision-history`, `revision`), has been."""
-        is_named_so = key.startswith(counted) and key != counted
-        return is_named_so and all(_lists(run, resource, key, counted) for run in self._runs) and self._counts(resource, counted)
+    def _numbers(self, resource: str, key: str) -> list[str]:
+        """The annotations with a number that have the same name but for an ending (`revision-history`, `revision`)."""
+        named = [each for each in self._keys(resource) if re.match(rf"{re.escape(each)}[-_./]", key)]
+        return [each for each in named if self._counts(resource, each)]
+
+    def _may_be_copied(self, role: Role, key: str, copied: "_Copied") -> bool:
+        """Whether objects of a role repeat a field of their own in all references; or one of their owner, and one of them says here
+        what that has been. A list that is always the same repeats nothing."""
+        if len(copied.values) == 1 and self._numbers(role.resource, key):
+            return False
+        if any(not field.startswith(_OWNER) for field in copied.own.get(role, ())):
+            return True
+        fields = copied.own.get(role, set()) | copied.owners
+        mine = [each for each in _of_resource(self.run, role.resource) if each.role == role] if fields else []
+        said = [(each, _annotations(each.last.entry.object).get(key)) for each in mine]
+        return any(not fields.isdisjoint(_fields_with(self.run, each, text)) for each, text in said if text is not None)
 
     def _keys(self, resource: str) -> set[str]:
         """Of all annotations of these objects in the end."""
@@ -162,37 +189,64 @@ def _only_grows(run: Trial, resource: str, key: str) -> bool:
     return True
 
 
-def _is_copy(runs: Sequence[Trial], resource: str, key: str) -> bool:
-    """Whether an annotation of these objects may only repeat one field, of the spec of an object or its owner, or the generation of
-    either: at the end of each step, and of the run, it is what that field is."""
-    fields: set[str] | None = None
+class _Copied(NamedTuple):
+    """The fields that an annotation of a resource's objects repeats at the end of each step, and of the run: those of a role, by
+    role (`own`), of the object itself or of its owner; and of the owners of all objects. `values`: all that it says."""
+
+    own: Mapping[Role, set[str]]
+    owners: set[str]
+    values: set[str]
+
+
+def _copied(runs: Sequence[Trial], resource: str, key: str) -> _Copied:
+    own: dict[Role, set[str]] = {}
+    owners: set[str] | None = None
+    values = set[str]()
     for run in runs:
         ends = [*(step.ended for step in run.steps if step.ended is not None), Position(len(run.entries))]
         for each, end in product(_of_resource(run, resource), ends):
-            known = [_state(each, end), _state(object_history(run).objects.get(each.owner_uid), end)]
-            said = _annotations(known[0]).get(key)
-            asked = [{"spec": of.get("spec"), "at": of.get("metadata", {}).get("generation")} for of in known]
+            said = _annotations(_state(each, end)).get(key)
             if said is not None:
-                here = {field for field, value in flatten({"of": asked}, {}) if str(value) == said}
-                fields = here if fields is None else fields & here
-    return fields is None or bool(fields)
+                same = {field for field, value in _asked(run, each, end) if str(value) == said}
+                own[each.role] = own.get(each.role, same) & same
+                owners = same if owners is None else owners & same
+                values.add(said)
+    return _Copied(own, {field for field in owners or () if field.startswith(_OWNER)}, values)
 
 
-def _lists(run: Trial, resource: str, key: str, counted: str) -> bool:
-    """Whether an annotation of these objects never has anything but numbers that another one of the same object had by then."""
+def _asked(run: Trial, each: Incarnation, end: Position) -> Iterator[tuple[str, object]]:
+    """What its spec and that of its owner say before a position, and their generations; not how long their lists are."""
+    of = {"own": _state(each, end), _OWNER: _state(object_history(run).objects.get(each.owner_uid), end)}
+    said = {name: {"spec": obj.get("spec"), "at": obj.get("metadata", {}).get("generation")} for name, obj in of.items()}
+    return ((field, value) for field, value in flatten(said, {}) if not field.endswith("#"))
+
+
+def _fields_with(run: Trial, each: Incarnation, text: str) -> set[str]:
+    """Those of these fields that have ever said this."""
+    owner = object_history(run).objects.get(each.owner_uid)
+    changed = [commit.index for of in (each, owner) if of is not None for commit in of.commits]
+    return {field for index in changed for field, value in _asked(run, each, Position(index + 1)) if str(value) == text}
+
+
+def _lists_past(run: Trial, resource: str, key: str, number: str) -> bool:
+    """Whether an annotation of these objects has nothing but what a number of the same object has been, and loses none of it."""
     for each in _of_resource(run, resource):
-        had = set[str]()
+        had, listed = set[str](), set[str]()
         for commit in each.commits:
             known = _annotations(commit.entry.object)
-            had.add(known.get(counted, ""))
-            if key in known and not had.issuperset(known[key].split(",")):
+            had.add(known.get(number, ""))
+            now = set(known[key].split(",")) if key in known else set[str]()
+            if not listed <= now <= had:
                 return False
+            listed = now
     return True
 
 
 def _state(each: Incarnation | None, end: Position) -> Manifest:
     """What an object was before a position; nothing if it was not there."""
-    there = [commit.entry.object for commit in each.commits if commit.index < end] if each is not None else []
+    if each is None or each.is_gone(before=end):
+        return {}
+    there = [commit.entry.object for commit in each.commits if commit.index < end]
     return there[-1] if there else {}
 
 

@@ -135,6 +135,11 @@ class Baseline:
                     yield difference
         yield from self._totals(state, own)
 
+    def without_unchanged(self, objects: Iterable[tuple[str, Manifest]], run: Trial) -> list[tuple[str, Manifest]]:
+        """A state of a run without what was there before and is as it was, if nothing ever happened to that in the references."""
+        known = {(role.resource, role.stem) for role in self.counts if not role.owner}
+        return [(each, obj) for each, obj in objects if (each, obj["metadata"]["name"]) in known or not is_as_given(run, obj)]
+
     def _totals(self, state: Mapping[Role, Sequence[Flat]], own: Compared | None) -> Iterator[Difference]:
         for total, value in totals(state).items():
             usual = self.totals.get(total)
@@ -218,6 +223,7 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
     ends = [(run, group(state, run.namespace, known)) for run, state in clean]
     made = [frozenset(each.uid for each in object_history(run).objects.values() if each.creator is not None) for run, _ in clean]
     needed = [group(without_past_claims(s, own), run.namespace, known) for (run, s), own in zip(clean, made, strict=True)]
+    unchanged = {(each, obj["metadata"]["name"]) for run, state in states for each, obj in state if is_as_given(run, obj)}
     counts, values, masks, orders, shaky = {}, {}, {}, {}, {}
     for role in sorted({role for _, end in ends for role in end}):
         flats = [end.get(role, ()) for _, end in ends]
@@ -225,6 +231,7 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
         paths = {path for found in flats for flat in found for path in flat}
         counts[role] = [len(found) for found in flats]
         counts[role] += {len(end.get(role, ())) for end in needed} - set(counts[role])
+        counts[role] += [0] if not role.owner and (role.resource, role.stem) in unchanged else []
         values[role] = {path: {repr(v): v for found in flats for v in _values(found, path)} for path in paths}
         shaky[role] = differing(plain, paths) | unstable.get(role, frozenset())
         shaky[role] |= {""} if len(set(map(len, plain))) > 1 else set()
@@ -296,20 +303,24 @@ def final_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, 
     """(resource, object) of everything in the trial's namespace, by commit order, before a position; by default at the end.
 
     Of what the controller has released nothing but the metadata that says so: it has no controller any more, and stays as it was.
-    What was there before the trial and is again as it was is left out, as it is where nothing happened to it.
     """
     last: dict[str, Committed] = {}
     for _, entry in trial.every(Committed, until=until):
         if entry.namespace == trial.namespace and (entry.uid not in last or entry.revision >= last[entry.uid].revision):
             last[entry.uid] = entry
-    was = {each.uid: each.content for each in trial.history.header.given}
-    kept = [entry for entry in last.values() if entry.type != "DELETED"]
-    there = [each for each in kept if each.uid not in was or content_of(each.object, trial.namespace) != was[each.uid]]
+    there = [entry for entry in last.values() if entry.type != "DELETED"]
     released = {uid: revision for uid, revision in _releases(trial).items() if uid in last and last[uid].revision >= revision}
     return [
         (each.resource, _as_released(each.object) if each.uid in released and owner_of(each.object) is None else each.object)
         for each in there
     ]
+
+
+def is_as_given(run: Trial, obj: Manifest) -> bool:
+    """Whether an object was there before a run, and is as it was."""
+    was = {each.uid: each.content for each in run.history.header.given}
+    uid = obj["metadata"].get("uid")
+    return uid in was and content_of(obj, run.namespace) == was[uid]
 
 
 def lasting_objects(trial: Trial, *, until: int | None = None) -> list[tuple[str, Manifest]]:

@@ -12,7 +12,7 @@ class Edge:
     Attributes:
         goes: a child that was there is not there any more once the move is made.
         comes: a child is there that was not.
-        remakes: a child is deleted and made again under its name, on the way there or back.
+        remakes: the move has the controller delete a child and make it again under its name.
         changes: a child is otherwise, or another one is there in its place.
         leaves: the way back does not make it again, or does not delete what the move had made.
     """

@@ -177,6 +177,7 @@ class _Run:
         self._readings = Readings(environment.lives.endpoint, self._bus)
         self._endings = Endings(spec, self._bus, self._process_faults, self._readings, live=self._live, so_far=recorder.so_far)
         self._is_unserved = False
+        self._settling_seconds = 0.0
 
     async def run(self) -> None:
         """From the first step to the last entry."""
@@ -204,16 +205,17 @@ class _Run:
             is_well = await self._release_and_settle()
             is_open = not (is_well and self._recorder.has_work) and not self._process_faults.is_busy
             if self._spec.probe is not None and is_open:
-                # where something is missing, it has been waited for with patience already
-                probe = replace(self._spec.probe, patience=0.0) if self._lacks() else self._spec.probe
+                left = max(0.0, self._spec.probe.patience - self._settling_seconds)  # of the patience with what is missing
+                probe = replace(self._spec.probe, patience=left)
                 await see_whether_it_works(probe, self._environment, self._workload, self._resources)
         await self._outside.read()
         await self._proxy.fence()
         await self._environment.truth.caught_up(self._recorder.places())
         bus.take(Ended(at=time.monotonic()))
         bus.recorder = None
-        if self._spec.healed_by is not None and self._spec.converged is not None:
-            healed = await what_heals(plan, self._environment, self._workload, self._resources, self._lacks)
+        converged, environment = self._spec.converged, self._environment
+        if self._spec.healed_by is not None and converged is not None:
+            healed = await what_heals(plan, environment, self._workload, self._resources, lambda: converged(self._live()))
             self._spec.healed_by(healed)
 
     @contextlib.contextmanager
@@ -234,10 +236,6 @@ class _Run:
         """What there is, without what was there before and is as it was."""
         scope = self._bus.scope
         return scope.shown(without(scope.mine(self._environment.truth.objects), self._before))
-
-    def _lacks(self) -> str:
-        """What is missing of the end that is known, in words; empty when nothing is, or no end is known."""
-        return self._spec.converged(self._live()) if self._spec.converged is not None else ""
 
     async def _faults_begin(self) -> None:
         """Return once those faults act, or have acted, that are not the proxy's."""
@@ -319,6 +317,7 @@ class _Run:
         )
         settled = await self._endings.until_settled(released)
         bus.take(settled)
+        self._settling_seconds = settled.at - released
         await self._readings.take()
         if settled.ok and self._settle.resync:
             await self._look_again()

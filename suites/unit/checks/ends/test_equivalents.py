@@ -1,5 +1,7 @@
 """Ends that are not like the references', and as good; and those that look like them, and are not."""
 
+from typing import Any
+
 from staleproof.checks.rules.ends import CONVERGES_AFTER_CATCH_UP, TOLERATES_SKEW
 from staleproof.checks.trial import Trial
 from staleproof.core.fault import HoldStream, Kill, Reject
@@ -93,6 +95,74 @@ def revise(script: Script, name: str, number: str, past: str = "") -> Script:
     known = script._objects["configmaps", name]["metadata"]
     said = {"example.com/revision": number} | ({"example.com/revision-history": past} if past else {})
     return script.updates(name, "configmaps", subresource="", metadata=known | {"annotations": said})
+
+
+def following(script: Script, *, stale: bool = False, anew: bool = False) -> Script:
+    """A ConfigMap says in an annotation how much its owner asks for, which becomes more."""
+    made: dict[str, Any] = {"resource": "configmaps", "generated": "", "spec": {"least": 1, "most": 2}}
+    script.step(1, "apply").applied("w", spec={"n": 1}).creates("w-a", **made)
+    revise(script, "w-a", "1").idle(1).step(2, "touch").applied("w", spec={"n": 2})
+    if anew:
+        script.deletes("w-a", resource="configmaps").creates("w-a", **made)
+    return revise(script, "w-a", "1" if stale else "2").idle(2)
+
+
+def repeating(script: Script, *, stale: bool = False) -> Script:
+    """Each of two ConfigMaps says in an annotation what another field of its own spec is; one of these changes."""
+    script.step(1, "apply").applied("w", spec={"n": 7})
+    for name, spec in {"w-a": {"small": 3}, "w-b": {"big": 4}}.items():
+        revise(script.creates(name, resource="configmaps", generated="", spec=spec), name, str(*spec.values()))
+    script.updates("w-b", "configmaps", subresource="", spec={"big": 5})
+    return (script if stale else revise(script, "w-b", "5")).idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def remembering(script: Script, last: str) -> Script:
+    script.step(1, "apply").applied("w", spec={"n": 7}).creates("w-a", resource="configmaps", generated="")
+    for number, past in {"1": "1", "2": "1,2", "3": last}.items():
+        revise(script, "w-a", number, past)
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def named_alike(script: Script, *, stale: bool = False) -> Script:
+    """`revision` counts, and what is called `revision-history` repeats what the owner asks for."""
+    script.step(1, "apply").applied("w", spec={"n": 1}).creates(
+        "w-a", resource="configmaps", generated="", spec={"n": 1, "most": 2}
+    )
+    revise(revise(script, "w-a", "1", "1"), "w-a", "2", "1").idle(1).step(2, "touch").applied("w", spec={"n": 2})
+    return revise(script, "w-a", "3", "1" if stale else "2").idle(2)
+
+
+def tally(script: Script, *numbers: str, spec: dict[str, int]) -> Script:
+    script.step(1, "apply").applied("w", spec=spec).creates("w-a", resource="configmaps", generated="")
+    for number in numbers:
+        revise(script, "w-a", number)
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+# --- what was there before
+
+
+def marking(script: Script, *, marks: bool = True) -> Script:
+    """A user changes a ConfigMap that was there before, and changes it back; the controller marks it."""
+    script.had("x", "configmaps", data={"a": "1"}).step(1, "apply")
+    script.applied("x", "configmaps", data={"a": "2"}).applied("x", "configmaps", data={"a": "1"})
+    script.applied("w", spec={"n": 1}).creates("w-a", resource="secrets", generated="")
+    known = script._objects["configmaps", "x"]["metadata"]
+    if marks:
+        marked = known | {"annotations": {"example.com/used-by": "w"}}
+        script.updates("x", "configmaps", subresource="", metadata=marked)
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def owned(script: Script, *phases: str, makes: bool = True) -> Script:
+    """A ConfigMap that was there before owns a Secret that the controller makes; a companion says in it what it is about."""
+    script.had("x", "configmaps", data={"a": "1"}, status={"phase": "a"}).step(1, "apply").applied("w", spec={"n": 1})
+    owner = {"kind": "ConfigMap", "name": "x", "uid": script._objects["configmaps", "x"]["metadata"]["uid"], "controller": True}
+    if makes:
+        script.creates("s", resource="secrets", generated="", owner="", metadata={"ownerReferences": [owner]})
+    for phase in phases:
+        script.applied("x", "configmaps", status={"phase": phase})
+    return script.creates("w-a", resource="secrets", generated="").idle(1).step(2, "touch").applied("w").idle(2)
 
 
 # --- what is free
@@ -234,8 +304,39 @@ CASES: Cases = {
         beside(late(revised(rejecting().fires(), "1", "3", past="7")), lambda script: revised(script, "1", "3")),
         "FAIL",
     ),
-    "an old copy of what its owner asks for": (
-        beside(late(revised(rejecting().fires(), "0", second="1")), lambda script: revised(script, "1", second="1")),
+    "an old copy of what its owner asks for": (beside(late(following(rejecting().fires(), stale=True)), following), "FAIL"),
+    "an old copy, and its object was replaced": (
+        beside(late(following(rejecting().fires(), stale=True, anew=True)), lambda script: following(script, anew=True)),
+        "FAIL",
+    ),
+    "old copies of a field of its own": (beside(late(repeating(rejecting().fires(), stale=True)), repeating), "FAIL"),
+    "a number that its owner has, too, by chance": (
+        beside(late(tally(rejecting().fires(), "1", "2", spec={"n": 1})), lambda script: tally(script, "1", spec={"n": 1})),
+        "PASS",
+    ),
+    "a number like that of all the things that are looked at": (
+        beside(
+            late(tally(rejecting().fires(), "1", "2", "3", spec={"n": 9})), lambda script: tally(script, "1", "2", spec={"n": 9})
+        ),
+        "PASS",
+    ),
+    "a past that was lost": (
+        beside(late(remembering(rejecting().fires(), "1")), lambda script: remembering(script, "1,2")),
+        "FAIL",
+    ),
+    "a copy that is called like a number": (beside(late(named_alike(rejecting().fires(), stale=True)), named_alike), "FAIL"),
+    # --- what was there before
+    "changed back by a user, and not marked": (beside(late(marking(rejecting().fires(), marks=False)), marking), "FAIL"),
+    "as it was, and an owner": (
+        beside(late(owned(rejecting().fires(), "b", "a")), lambda script: owned(script, "b")),
+        "PASS",
+    ),
+    "an owner, and as it was without faults": (
+        beside(late(owned(rejecting().fires(), "b")), lambda script: owned(script, "b", "a")),
+        "PASS",
+    ),
+    "as it was, and nothing is made for it": (
+        beside(late(owned(rejecting().fires(), "b", "a", makes=False)), lambda script: owned(script, "b", "a")),
         "FAIL",
     ),
     # --- what is free

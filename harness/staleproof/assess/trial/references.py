@@ -15,10 +15,11 @@ from staleproof.assess.run.worker import Task, Worker
 from staleproof.assess.store.run_folder import write_atomically
 from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
 from staleproof.checks.facts.usability import ended_well, reference_trouble
-from staleproof.checks.trial import indexed
+from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.history import History, HistoryRole, UnstableField
 from staleproof.core.plan.plan import Plan, masked_subject
 from staleproof.core.plan.step import Apply, in_parts
+from staleproof.core.times import LATE_LIFE_LIMIT_SECONDS, LATE_LIFE_SECONDS
 from staleproof.draw.copies import copies_in
 from staleproof.drive.cluster.companions import OPTION
 from staleproof.drive.cluster.manifests import name_of
@@ -81,13 +82,16 @@ class References:
     def runs_for(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> list[SharedRun]:
         """The runs that `asked` asks for.
 
-        One without faults that did not end well is run once more; a woken controller may do badly by itself.
+        One without faults that did not end well is run once more; a woken controller may do badly by itself. So is one in which the
+        controller did nothing, and then it is waited for longer: a new life may be slow to come to its work.
         """
 
         def make() -> bytes:
             found = self.worker.watch(plan, role=role, lasts=lasts)
-            is_done = plan.faults or ended_well(indexed(found))
-            return (found if is_done else self.worker.watch(plan, role=role, lasts=lasts)).digest.encode()
+            trial = indexed(found)
+            if plan.faults or (ended_well(trial) and not _may_be_late(trial)):
+                return found.digest.encode()
+            return self.worker.watch(_patient(plan) if _may_be_late(trial) else plan, role=role, lasts=lasts).digest.encode()
 
         key = self.worker.key(role, plan.steps, plan.faults, plan.settle, lasts, plan.before)
         return [SharedRun(f"{key}-{number}", make, plan) for number in range(times)]
@@ -193,6 +197,20 @@ class References:
         # whatever they were, it settled; and a reference begins no new life
         paces = msgspec.structs.replace(plan.settle, limit_seconds=1.0, deadline_seconds=1.0, begins_seconds=0.0)
         return self.worker.key(kind, plan.steps, paces, plan.before)
+
+
+def _may_be_late(trial: Trial) -> bool:
+    """Whether the controller had done nothing in a life of its own when the run was over, though something was applied."""
+    is_asked = any(isinstance(part, Apply) for part in in_parts(trial.plan.steps))
+    settled = len(trial.entries) if trial.settled is None else trial.settled
+    return trial.plan.fresh and is_asked and not any(request.index < settled for request in trial.work)
+
+
+def _patient(plan: Plan) -> Plan:
+    """The same, in which a new life has some time to begin."""
+    limit, deadline = (max(each, LATE_LIFE_LIMIT_SECONDS) for each in (plan.settle.limit_seconds, plan.settle.deadline_seconds))
+    settle = msgspec.structs.replace(plan.settle, begins_seconds=LATE_LIFE_SECONDS, limit_seconds=limit, deadline_seconds=deadline)
+    return msgspec.structs.replace(plan, settle=settle)
 
 
 def _primary(plan: Plan) -> str:

@@ -106,11 +106,7 @@ def _fabric8(version: str) -> Operator:
         library="fabric8",
         origin=MavenLibrary(version=version, ours="published/fabric8_example", java=17),
         has="Java; what there is, the stores of its informers say",
-        options=(
-            "--staleproof-crds={published}/crd.yaml",
-            "--staleproof-samples={published}/sample.yaml",
-            "--staleproof-companions=auto",
-        ),
+        options=_OF_OURS,
     )
 
 
@@ -128,12 +124,16 @@ def _kopf(version: str) -> Operator:
             needs=("kubernetes==37.0.2",),
         ),
         has="Python; handlers, whose progress is noted in the primary itself",
-        options=(
-            "--staleproof-crds={published}/crd.yaml",
-            "--staleproof-samples={published}/sample.yaml",
-            "--staleproof-companions=auto",
-        ),
+        options=_OF_OURS,
     )
+
+
+_OF_OURS = (
+    "--staleproof-crds={published}/crd.yaml",
+    "--staleproof-samples={published}/sample.yaml",
+    "--staleproof-companions=auto",
+)
+"""Of an operator of ours on a library: its folder has both files."""
 
 
 TRIES: Sequence[Try] = (

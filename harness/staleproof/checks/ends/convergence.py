@@ -9,6 +9,8 @@ from staleproof.checks.but_for import in_references, is_compared
 from staleproof.checks.ends.equivalents import Equivalents
 from staleproof.checks.ends.footprint import footprint, own_footprint
 from staleproof.checks.ends.hull import Compared, Difference, baseline, final_objects
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.wording import kind_of
 from staleproof.checks.trial import Trial, fact
 
 ONLY_STATUS = "it writes nothing but status, which honest-status judges"
@@ -23,11 +25,23 @@ def differences(trial: Trial, until: int, *, of: Trial | None = None) -> list[Di
 
 def _differences(trial: Trial, run: Trial, until: int, own: Compared) -> list[Difference]:
     state = baseline(trial).without_unchanged(final_objects(run, until=until), run)
-    if not baseline(trial).difference(state, run.namespace):
+    deleted = _deleted(trial, run, until)
+    if not deleted and not baseline(trial).difference(state, run.namespace):
         return []  # in nothing, whatever wrote it
     as_good = Equivalents(trial, run, baseline(trial), state)
     found = baseline(trial).differences(state, run.namespace, own, besides=as_good.renumbered, is_as_good=as_good.has)
-    return list(found)
+    return [*deleted, *found]
+
+
+def _deleted(trial: Trial, run: Trial, until: int) -> list[Difference]:
+    """What was there before and the controller has deleted, where fault-free runs changed it and put it back: that it is not there
+    does not tell it from what nothing ever happened to."""
+    given = {each.uid for each in run.history.header.given}
+    back = {(role.resource, role.stem) for role, counts in baseline(trial).counts.items() if min(counts) == 0 < max(counts)}
+    there = {(resource, obj["metadata"]["name"]) for resource, obj in final_objects(run, until=until)}
+    gone = (each for each in object_history(run).objects.values() if each.uid in given and each.is_gone(before=until))
+    mine = (each for each in gone if each.deleter is not None and (each.resource, each.name) in back - there)
+    return [Difference(f"{kind_of(each.first.entry)}/{each.name} is gone, fault-free runs left it as it was") for each in mine]
 
 
 def owed(trial: Trial, at: int, settled: int) -> str:

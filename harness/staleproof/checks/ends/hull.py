@@ -53,9 +53,9 @@ _LONG = 200
 Values = Mapping[str, object]
 """By their repr."""
 Orders = Mapping[str, Hashable]
+"""By path of a list: what is in it, in whatever order."""
 IsAsGood = Callable[[Role, str, object, Collection[object]], bool]
 """Whether a value of a field, by its path, is as good as any of those that the references have."""
-"""By path of a list: what is in it, in whatever order."""
 
 
 class Compared(Protocol):

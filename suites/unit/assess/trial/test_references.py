@@ -1,4 +1,4 @@
-"""When nothing that was run without faults can be compared with."""
+"""When nothing that was run without faults can be compared with, and which runs are made once more."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext

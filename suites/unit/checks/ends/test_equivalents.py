@@ -154,6 +154,19 @@ def marking(script: Script, *, marks: bool = True) -> Script:
     return script.idle(1).step(2, "touch").applied("w").idle(2)
 
 
+def borrowing(script: Script, *, deletes: bool = False) -> Script:
+    """The controller marks a ConfigMap that was there before, and puts it back; or it deletes that."""
+    script.had("x", "configmaps", data={"a": "1"}).step(1, "apply").applied("w", spec={"n": 1})
+    script.creates("w-a", resource="secrets", generated="")
+    known = script._objects["configmaps", "x"]["metadata"]
+    script.updates("x", "configmaps", subresource="", metadata=known | {"annotations": {"example.com/used-by": "w"}})
+    if deletes:
+        script.deletes("x", resource="configmaps")
+    else:
+        script.updates("x", "configmaps", subresource="", metadata=known)
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
 def owned(script: Script, *phases: str, makes: bool = True) -> Script:
     """A ConfigMap that was there before owns a Secret that the controller makes; a companion says in it what it is about."""
     script.had("x", "configmaps", data={"a": "1"}, status={"phase": "a"}).step(1, "apply").applied("w", spec={"n": 1})
@@ -326,6 +339,7 @@ CASES: Cases = {
     ),
     "a copy that is called like a number": (beside(late(named_alike(rejecting().fires(), stale=True)), named_alike), "FAIL"),
     # --- what was there before
+    "deleted, and not put back": (beside(late(borrowing(rejecting().fires(), deletes=True)), borrowing), "FAIL"),
     "changed back by a user, and not marked": (beside(late(marking(rejecting().fires(), marks=False)), marking), "FAIL"),
     "as it was, and an owner": (
         beside(late(owned(rejecting().fires(), "b", "a")), lambda script: owned(script, "b")),

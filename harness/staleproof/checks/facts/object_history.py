@@ -186,6 +186,11 @@ def object_history(trial: Trial) -> ObjectHistory:
     return ObjectHistory(objects)
 
 
+def of_resource(trial: Trial, resource: str) -> list[Incarnation]:
+    """All objects of a resource that were ever there."""
+    return [each for each in object_history(trial).objects.values() if each.resource == resource]
+
+
 @fact
 def creations(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
     """What the controller created, with the request, in the order of the requests."""

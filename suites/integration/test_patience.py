@@ -1,7 +1,7 @@
 """What heals after a while is slow and not stuck; what never does is stuck for at least as long as it was waited for.
 
 `retries_late` keeps in the Widget that its handler failed and when it may be called again, twenty seconds later, so that a restart
-inherits that. `never_retries` keeps a time that never comes.
+inherits that. `never_retries` keeps a time that never comes; `starts_over` comes in time, and makes again what it has made.
 """
 
 import re
@@ -16,8 +16,9 @@ from staleproof.assess.trial.long_wait import IN_HASTE
 from staleproof.assess.trial.result import Result
 from staleproof.assess.trial.session import Session
 from staleproof.checks.judge import judge
+from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Outcome
-from staleproof.core.fault import Reject, Restart, Window
+from staleproof.core.fault import AnyFault, LoseAnswer, Reject, Restart, Window
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.core.plan.step import Apply, Patch, Rest
 
@@ -25,7 +26,7 @@ from .environments import CRDS, MANIFESTS, fixture, session_in, target
 
 CONTENT = yaml.safe_load((MANIFESTS / "widget-content-sample.yaml").read_text())
 PATIENCE_SECONDS, RETRY_SECONDS = 40.0, 20.0
-SLUG = "converges-after-catch-up"
+SLUG, LOST = "converges-after-catch-up", "survives-lost-answer"
 pytestmark = pytest.mark.live
 
 
@@ -72,3 +73,23 @@ def test_what_never_heals_is_stuck_for_at_least_as_long_as_it_was_waited_for(ses
     second = tried(session, fixture("mutants", "never_retries"), 6)
     assert re.search(r"; stuck for at least 4\d s$", second.of(SLUG).worst.because)
     assert not (second.folder / IN_HASTE).exists(), "it is waited for once for a cause"
+
+
+def grown(session: Session, fault: AnyFault, slug: str) -> Result:
+    """A fault while the Widget grows by one."""
+    grows = Patch(target=target(CONTENT), patch={"spec": {"replicas": 4}})
+    steps = (Apply(object=CONTENT), grows)
+    return session.trial(Plan(scenario="patience", title=f"a create, {fault.tag}", aims=(slug,), steps=steps, faults=(fault,)))
+
+
+@pytest.mark.parametrize(("folder", "name", "fails"), [("habits", "retries_late", False), ("mutants", "starts_over", True)])
+def test_what_a_late_retry_makes_twice_is_waited_for(session: Session, folder: str, name: str, *, fails: bool) -> None:
+    session.use(fixture(folder, name))
+    rejected = grown(session, Reject(resource="pods", verb="create", window=Window(2, 3)), SLUG)
+    assert not rejected.failures, "what was rejected was not made, and is made later"
+    found = grown(session, LoseAnswer(resource="pods", verb="create", window=Window(2)), LOST)
+
+    assert found.of(LOST).outcome is (Outcome.FAIL if fails else Outcome.PASS)
+    trial = indexed(found.history, found.history.references)
+    assert trial.settled is not None
+    assert RETRY_SECONDS - 1 < trial.at(trial.settled) < RETRY_SECONDS * 1.5 + 20

@@ -60,7 +60,7 @@ _SLOW = {
     "writes_back_answers", "gives_up", "hoarding_single", "hasty_remaking",  # they are stuck, and waited for
     "slow_starter",  # each new life takes seconds
     "once_a_minute",  # a minute for each rejected write
-    "retries_late", "never_retries",  # they are waited for; test_patience has them
+    "retries_late", "never_retries", "starts_over",  # they are waited for; test_patience has them
     "provisions", "shuffles",  # most of their trials differ, so more runs are asked for
     # others of the same requirement, which are quicker, stand for them
     "cleans_up_on_event", "ignores_failed_clean_up", "counts_generations", "inherits_status", "hasty_stored_widget",

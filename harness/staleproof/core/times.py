@@ -44,6 +44,8 @@ MARGIN_SECONDS = 1.0
 AT_MOST_NEEDED_SECONDS = 100.0
 """Each trial waits for what a correct controller may need, up to this: client-go's rate limiter has come to 82 s after 15 failures,
 its reflector to a minute after several 410s. What takes longer is for the one run that waits long (`--staleproof-patience`)."""
+ASKED_AGAIN_SECONDS = 5.0
+"""What a correct controller may need is asked again after so long: once it has tried again, it needs no longer."""
 LOOKING_FACTOR = 10.0
 """Of the time that it takes to look whether something is still missing: it is looked at again after so long, at the earliest."""
 EXTERNAL_READ_SECONDS = 0.2
@@ -204,6 +206,9 @@ HEALS_SECONDS = 1.0
 """So much longer than what healed in one trial took is waited for in the others."""
 HEALS_FACTOR = 1.5
 """The same, of what it took."""
+RETRY_FACTOR = 1.5
+"""Of the longest that the controller was seen to wait before it tried a rejected write again by itself: one whose answer was lost
+is tried again by then, and no sooner than that part of it."""
 PERIODS_FACTOR = 2.0
 """Of the longest time that a controller was quiet in a run without faults before it asked for something by itself: what comes once
 in a period comes within two of them."""

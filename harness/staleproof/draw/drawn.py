@@ -9,8 +9,8 @@ strategies. What failed is drawn first, until it passes.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator
-from math import ceil
 from pathlib import Path
 
 import msgspec
@@ -24,7 +24,8 @@ from staleproof.core.plan.coverage import Occasion, occasions
 from staleproof.core.plan.fingerprint import fingerprint, identity
 from staleproof.core.plan.manifest import target_of
 from staleproof.core.plan.plan import Plan, PlanError, Subject, decode, encode, masked
-from staleproof.core.plan.step import Apply
+from staleproof.core.plan.step import Apply, Rest
+from staleproof.core.times import LONG_SECONDS
 from staleproof.draw.family import Family
 from staleproof.draw.order import most_varied
 from staleproof.draw.profile import PROFILES, Profile
@@ -86,15 +87,23 @@ def drawn_family(scenario: str, alike: Callable[[Observed, int], SearchStrategy[
     """The drawn plans of a scenario, as many as the profile says.
 
     More are drawn than that, and those are kept that cover what no plan before them covers: what Hypothesis draws is often alike.
-    `alike` draws so many plans over one workload, because a workload of its own costs a plan two references.
+    None is kept that rests for long while no fault keeps anything back. `alike` draws so many plans over one workload, because a
+    workload of its own costs a plan two references.
     """
 
     def made(observed: Observed, profile: Profile) -> Iterator[Plan]:
-        some = _drawn(alike(observed, _ALIKE * _CANDIDATES), _workload, profile.seed, ceil(profile.examples / _ALIKE))
-        found = {fingerprint(plan): plan for plans in some for plan in plans}
+        some = _drawn(alike(observed, _ALIKE * _CANDIDATES), _workload, profile.seed, math.ceil(profile.examples / _ALIKE))
+        found = {fingerprint(plan): plan for plans in some for plan in plans if not rests_in_vain(plan)}
         yield from most_varied(list(found.values()), profile.examples)
 
     return Family(scenario, "drawn", made, drawn=True)
+
+
+def rests_in_vain(plan: Plan) -> bool:
+    """Whether it rests for long in a step in which no fault keeps anything back."""
+    lasting = [fault.window for fault in plan.faults if fault.keeps_back]
+    long = [number for number, step in enumerate(plan.steps, 1) if isinstance(step, Rest) and step.seconds >= LONG_SECONDS]
+    return any(not any(each.from_step <= number < (each.until_step or math.inf) for each in lasting) for number in long)
 
 
 def _workload(plan: Plan) -> str:

@@ -23,7 +23,6 @@ from staleproof.draw.canonical import slow_to_start
 from staleproof.draw.copies import SWEEP, WIDTH, Copy, back_and_there, chunks, copies, copies_in, made_anew, there, there_and_back
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past
-from staleproof.draw.incidents.single import Faults
 from staleproof.draw.profile import Profile
 
 
@@ -51,7 +50,7 @@ def switched_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(
             f"restart on {observed.resource} as they were when they were {title}: {_about(edges)}",
-            _on_the_past(observed.resource, 3),
+            past([observed.resource], 3, Window(from_step=4)),
             steps(_swept(observed, edges)),
             aims=("no-time-travel", "survives-restart"),
         )
@@ -66,7 +65,7 @@ def children_as_they_were(observed: Observed, profile: Profile) -> Iterator[Draf
     return (
         Draft(
             f"restart on {resource} as they were when {observed.resource} were moved: {_about(edges)}",
-            _on_the_past(resource, 3),
+            past([resource], 3, Window(from_step=4)),
             there_and_back(_swept(observed, edges)),
             aims=("survives-restart", "converges-after-catch-up"),
         )
@@ -140,7 +139,7 @@ def made_anew_since(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(
             f"restart on {observed.resource} as they were before others of their names were made: {_about(edges)}",
-            _on_the_past(observed.resource, 2),
+            past([observed.resource], 2, Window(from_step=4)),
             made_anew(_swept(observed, edges)),
             aims=("no-delete-of-unseen", "name-reuse", "survives-restart"),
         )
@@ -245,12 +244,6 @@ def _by_resource(observed: Observed, profile: Profile, some: Sequence[str]) -> I
     for resource in profile.some(each for each in some if each in there):
         for edges in chunks([edge for edge in worst_first(observed.edges) if resource in edge.takes_away]):
             yield resource, edges
-
-
-def _on_the_past(resource: str, as_of_step: int) -> Faults:
-    """Restart it in the fourth step on what there was at the beginning of an earlier one, and let nothing newer come before it has
-    done what it does about that: an API server that lags may lag for longer than a watch takes to begin."""
-    return (*past([resource], as_of_step, Window(from_step=4)), HoldStream(resource=resource, window=Window(4)))
 
 
 def worst_first(edges: Sequence[Edge]) -> list[Edge]:

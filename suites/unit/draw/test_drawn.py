@@ -11,12 +11,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from staleproof.core.fault import AnyFault, HoldStream, Kill, Window
 from staleproof.core.plan.coverage import occasions
 from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.plan import Plan, Subject
-from staleproof.core.plan.step import Apply, Patch
-from staleproof.draw.drawn import Covered, Failing, drawn, first, is_about
+from staleproof.core.plan.step import Apply, Patch, Rest, Touch
+from staleproof.core.times import LONG_SECONDS
+from staleproof.draw.drawn import Covered, Failing, drawn, first, is_about, rests_in_vain
 from staleproof.draw.profile import PROFILES, Profile
 from staleproof.draw.strategies import DRAWN, plans
 
@@ -71,6 +73,26 @@ def test_there_are_no_more_plans_than_there_are() -> None:
 def test_a_family_draws_as_many_as_the_profile_says() -> None:
     assert len(list(DRAWN(widgets(), SEVEN))) == SEVEN.examples
     assert (str(DRAWN), DRAWN.drawn) == ("drawn/drawn", True)
+
+
+@pytest.mark.parametrize(
+    ("faults", "in_vain"),
+    [
+        ((HoldStream(resource="pods", window=Window(2)),), False),
+        ((HoldStream(resource="pods", window=Window(1, 3)),), True),
+        ((HoldStream(resource="pods", window=Window(4)),), True),
+        ((Kill(resource="pods", verb="create", window=Window(3)),), True),
+        ((Kill(resource="pods", verb="create", window=Window(3)), HoldStream(resource="pods", window=Window(3, 4))), False),
+    ],
+    ids=["open", "closed", "not yet open", "over at once", "another one is open"],
+)
+def test_a_plan_that_rests_for_long_while_nothing_is_kept_back_is_not_kept(faults: tuple[AnyFault, ...], *, in_vain: bool) -> None:
+    def rests(seconds: float) -> Plan:
+        touch = Touch(target=widgets().target)
+        return Plan(scenario="drawn", steps=(Apply(object=sample(1)), touch, Rest(seconds=seconds), touch), faults=faults)
+
+    assert rests_in_vain(rests(LONG_SECONDS)) is in_vain
+    assert not rests_in_vain(rests(1.0))
 
 
 def test_the_few_that_smoke_draws_are_as_many_as_it_says_and_others_with_each_seed() -> None:

@@ -12,6 +12,7 @@ from staleproof.checks.ends.convergence import certain_difference, unneeded
 from staleproof.checks.ends.hull import baseline, step_baselines
 from staleproof.checks.ends.leftovers import leftovers
 from staleproof.checks.facts.recovery_budget import budget
+from staleproof.checks.facts.retries import last_lost_write
 from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.change import WriteKind
@@ -20,7 +21,7 @@ from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, in_parts, is_workload
-from staleproof.core.times import DEADLINE_FACTOR, PROBE_FACTOR, PROBE_SECONDS
+from staleproof.core.times import DEADLINE_FACTOR, PROBE_FACTOR, PROBE_SECONDS, RETRY_FACTOR
 from staleproof.drive.trial.probe import Probe
 from staleproof.drive.trial.spec import Live
 
@@ -73,6 +74,20 @@ def may_need(history: History) -> float:
         return 0.0
     given = budget(trial, len(history.entries))
     return trial.at(given.since) - trial.at(trial.released) + given.seconds
+
+
+def may_come(history: History, retry_seconds: float) -> float:
+    """The seconds after the release by which the controller tries again a write whose answer was lost, if it waits as long as it
+    was seen to wait after a rejected one. What it then does twice, nothing that is missing announces. 0 if there is no such write,
+    or the controller has worked since."""
+    trial = indexed(history, history.references)
+    lost = last_lost_write(trial) if retry_seconds and trial.released is not None else None
+    if lost is None or trial.released is None:
+        return 0.0
+    earliest = trial.at(lost) + retry_seconds / RETRY_FACTOR
+    if any(trial.at(request.index) > earliest for request in trial.work):
+        return 0.0
+    return trial.at(lost) + RETRY_FACTOR * retry_seconds - trial.at(trial.released)
 
 
 def lacks(history: History, unstable: Sequence[UnstableField] = ()) -> str:

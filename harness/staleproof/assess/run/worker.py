@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -41,6 +41,8 @@ from staleproof.errors import OutOfTime, SetupError
 from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
+_Awaited = Literal["wait", "retry"]
+"""What a trial waits for: for what is missing, or until a write whose answer was lost is tried again."""
 _UNDIVIDED: frozenset[Phase] = frozenset({"learning the operator", "confirming", "shrinking"})
 """The parts of these are not shown one by one."""
 
@@ -301,15 +303,20 @@ class Worker:
         self.watched_seconds += time.monotonic() - began
         return history
 
-    def expect(self, name: str, seconds: float) -> None:
-        """Let every trial of this controller wait so long for what is missing, if the patience allows that, because of what the run
-        of this name showed."""
-        self.shared.keep_wait(self.key("wait"), name, seconds)
+    def expect(self, name: str, seconds: float, kind: _Awaited = "wait") -> None:
+        """Let every trial of this controller wait so long for what is missing, or for a write to be tried again, if the patience
+        allows that, because of what the run of this name showed."""
+        self.shared.keep_wait(self.key(kind), name, seconds)
 
     @property
     def expected_seconds(self) -> float:
         """How long every trial of this controller waits for what is missing, by what the run has shown so far."""
         return min(self.options.patience, self.shared.longest_wait(self.key("wait")))
+
+    @property
+    def retry_seconds(self) -> float:
+        """The longest that this controller was seen to wait in the run before it tried a rejected write again by itself."""
+        return min(self.options.patience, self.shared.longest_wait(self.key("retry")))
 
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
         """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next caller tries

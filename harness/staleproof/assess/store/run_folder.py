@@ -5,7 +5,8 @@
     shared/references/DIGEST/           a fault-free run, with the same files as a trial
     shared/once/KEY.json                what came of work that is done once for all workers; KEY.lock is held by the worker at it
     shared/wanted/KEY.json              work that a worker will ask for, so that any other does it first
-    shared/waits/KEY/NAME.txt           how long what is missing is waited for in each trial, by controller: what its runs showed
+    shared/waits/KEY/NAME.txt           how long each trial waits for what is missing, or for a retry, by controller: what its runs
+                                        showed
     shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
 
 A file comes into being whole or not at all, and what is named by its digest is compared with it whenever it is read. A lock belongs
@@ -125,12 +126,12 @@ class RunFolder:
         return [path.read_text() for path in sorted((self._shared / "troubles" / of).glob("*.txt"))]
 
     def keep_wait(self, of: str, name: str, seconds: float) -> None:
-        """Keep how long what is missing is to be waited for in each trial, as the run of this name shows. `of`: the controller."""
+        """Keep how long is to be waited in each trial, as the run of this name shows. `of`: the controller, and for what."""
         if seconds > self.longest_wait(of):
             write_atomically(self._shared / "waits" / of / f"{name}.txt", str(seconds).encode())
 
     def longest_wait(self, of: str) -> float:
-        """The longest that was kept so far of this controller; 0: none was."""
+        """The longest that was kept so far of this; 0: none was."""
         return max((float(path.read_text()) for path in (self._shared / "waits" / of).glob("*.txt")), default=0.0)
 
     def note_built(self, what: str, seconds: float, *, by: str) -> None:

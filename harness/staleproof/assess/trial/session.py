@@ -33,6 +33,7 @@ from staleproof.assess.trial.suspects import SUSPECT, in_words, is_in_doubt, sus
 from staleproof.assess.trial.wanted import WantedRuns
 from staleproof.checks.catalog import waits
 from staleproof.checks.ends.healing import healed, usual_seconds
+from staleproof.checks.facts.retries import longest_retry
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Verdict
@@ -390,10 +391,12 @@ class Session(Worker):
             reached=None if waits(plan.aims) else goals.is_reached,
             deadline_seconds=learnt.deadline(plan, references[:REFERENCES]),
             may_need=learnt.may_need,
+            may_come=partial(learnt.may_come, retry_seconds=self.retry_seconds),
             patience=Patience(max(patience, self.expected_seconds), partial(learnt.lacks, unstable=unstable)),
             probe=replace(probe, patience=patience) if probe is not None else None,
             healed_by=healed_by,
         )
         history = self.in_time(lambda env: run_trial(spec, env))
+        self.expect(history.digest, longest_retry(indexed(history, history.references)), kind="retry")
         self._is_spoilt = bool(stopped(history))
         return history

@@ -54,6 +54,20 @@ class Revert:
     def value(self) -> object:
         return self.content.value(self.path)
 
+    @property
+    def known_as(self) -> str:
+        """The value, as it is called in any run of the workload."""
+        return self._in_any_run(self.value)
+
+    @property
+    def overwritten_as(self) -> str:
+        """The value that was overwritten, in the same way."""
+        return self._in_any_run(self.overwritten.value(self.path))
+
+    def _in_any_run(self, value: object) -> str:
+        namespace = self.child.first.entry.namespace
+        return repr(value).replace(namespace, "<namespace>") if namespace else repr(value)
+
 
 @fact
 def reverts(trial: Trial) -> Sequence[Revert]:

@@ -37,7 +37,7 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
 from staleproof.core.history.change import moved
 from staleproof.core.history.entry import Committed
-from staleproof.core.history.flatten import MISSING, Flat, flatten, without_items
+from staleproof.core.history.flatten import MISSING, Flat, flatten, placed_at, without_items
 from staleproof.core.history.given import content_of
 from staleproof.core.history.history import UnstableField
 from staleproof.core.history.provenance import is_bookkeeping
@@ -54,6 +54,7 @@ Values = Mapping[str, object]
 """By their repr."""
 Orders = Mapping[str, Hashable]
 """By path of a list: what is in it, in whatever order."""
+_REPORTS = ("status.", "metadata.annotations.")
 IsAsGood = Callable[[Role, str, object, Collection[object]], bool]
 """Whether a value of a field, by its path, is as good as any of those that the references have."""
 
@@ -91,6 +92,7 @@ class Baseline:
         moves: the fields that move by themselves (`Settle.moves`), which are not compared.
         kinds: an owner of one of these that is not there is gone.
         given: (resource, name) of what was there before: it is no part of an end as long as it is as it was.
+        places: the Nodes and addresses at which their Pods were.
     """
 
     counts: Mapping[Role, Sequence[int]] = field(default_factory=dict)
@@ -103,6 +105,7 @@ class Baseline:
     moves: Collection[str] = ()
     kinds: Collection[str] = ()
     given: Collection[tuple[str, str]] = ()
+    places: frozenset[str] = frozenset()
 
     def difference(self, objects: Iterable[tuple[str, Manifest]], namespace: str) -> str:
         """The first way in which a state (resource, object) is not like the references' end; empty when it is. All that is there
@@ -120,7 +123,12 @@ class Baseline:
     ) -> Iterator[Difference]:
         """Every role whose count, or first field whose value, is not like the references' end; of what is compared (`own`),
         if that is given, and but for what is as good: how many there are of these roles, and these values."""
-        state = group(without_garbage(list(objects), self.kinds), namespace, self.names)
+        there = without_garbage(list(objects), self.kinds)
+        state, places = group(there, namespace, self.names), self.places | _places(there)
+
+        def is_fine(role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
+            return self._is_placed(path, value, wanted, places) or is_as_good(role, path, value, wanted)
+
         for role in sorted((self.counts.keys() | state.keys()) - set(besides)):
             counts, found = self.counts.get(role, (0,)), len(state.get(role, ()))
             if not min(counts) <= found <= max(counts) and (own is None or own.counts(role)):
@@ -130,10 +138,14 @@ class Baseline:
                 yield Difference(text, "" in self.shaky.get(role, ()))
         for role in sorted(state):
             for flat in state[role]:
-                difference = self._field(role, flat, self.masks, own, is_as_good)
+                difference = self._field(role, flat, self.masks, own, is_fine)
                 if difference is not None and not self._stands_in(role, flat, own):
                     yield difference
         yield from self._totals(state, own)
+
+    def _is_placed(self, path: str, value: object, wanted: Collection[object], places: Collection[str]) -> bool:
+        """Whether a report copies where a Pod is, as it does in the references: that is the scheduler's choice."""
+        return path.startswith(_REPORTS) and value in places and not self.places.isdisjoint(wanted)
 
     def without_unchanged(self, objects: Iterable[tuple[str, Manifest]], run: Trial) -> list[tuple[str, Manifest]]:
         """A state of a run without what was there before and is as it was, if nothing ever happened to that in the references."""
@@ -242,7 +254,12 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
     sums = ranges([totals(end) for _, end in ends], plain_sums, shaken)
     before = (each for run in (trial, *(run for run, _ in states)) for each in run.history.header.given)
     given = frozenset((each.resource, each.name) for each in before)
-    return Baseline(counts, values, masks, orders, shaky, sums, known, frozenset(trial.plan.settle.moves), kinds, given)
+    moves, places = frozenset(trial.plan.settle.moves), frozenset[str]().union(*(_places(state) for _, state in clean))
+    return Baseline(counts, values, masks, orders, shaky, sums, known, moves, kinds, given, places)
+
+
+def _places(objects: Iterable[tuple[str, Manifest]]) -> frozenset[str]:
+    return frozenset(place for resource, obj in objects if resource == "pods" for place in placed_at(obj))
 
 
 def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:

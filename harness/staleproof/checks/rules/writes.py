@@ -58,8 +58,11 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
 
 
 def _goes_back(back: Revert, step: int, run: Trial) -> bool:
-    """Whether a run set that field back, too, by the end of a step."""
-    return any(each.field == back.field and each.request_index < end_of_step(run, step) for each in reverts(run))
+    """Whether a run set that field back to that value, too, by the end of a step; or to any, if it never had that one: a value may
+    name what there is in one run only."""
+    returned = [each for each in reverts(run) if each.field == back.field and each.request_index < end_of_step(run, step)]
+    had = {each.known_as for each in returned} | {each.overwritten_as for each in returned}
+    return any(each.known_as == back.known_as for each in returned) or (bool(returned) and back.known_as not in had)
 
 
 def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:

@@ -42,6 +42,13 @@ def flatten(value: Any, replaced: Mapping[str, str], namespace: str = "") -> Ite
     yield from _flat(value, replaced, _without(namespace), "")
 
 
+def placed_at(pod: Mapping[str, Any]) -> set[str]:
+    """The name of the Node that a Pod is on, and its addresses; empty if it is on none."""
+    spec, status = (each if isinstance(each, dict) else {} for each in (pod.get("spec"), pod.get("status")))
+    found = {spec.get("nodeName"), status.get("hostIP"), *(each.get("ip") for each in status.get("hostIPs", ()))}
+    return {place for place in found if place}
+
+
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any], namespace: str = "") -> frozenset[str]:
     """The paths whose values differ, without the numbers of items (`without_items`). A list in which anything differs has changed
     as a whole."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from staleproof.core.history.entry import Settled
 from staleproof.core.history.history import History
 from staleproof.core.plan.waiting import closes_with, pause_seconds
-from staleproof.core.times import AT_MOST_NEEDED_SECONDS, MARGIN_SECONDS, POLL_SECONDS
+from staleproof.core.times import ASKED_AGAIN_SECONDS, AT_MOST_NEEDED_SECONDS, MARGIN_SECONDS, POLL_SECONDS
 from staleproof.drive.trial.event_bus import Condition, EventBus
 from staleproof.drive.trial.looks import Looks
 from staleproof.drive.trial.process_faults import ProcessFaults
@@ -56,6 +56,8 @@ class Endings:
     async def until_settled(self, released: float) -> Settled:
         """Wait until the controller has converged and is quiet, or has had its time since the release; how that ended."""
         lacked = await self._until_converged(released)
+        if not lacked and await self._has_awaited_a_retry(released):
+            lacked = await self._until_converged(released)
         missing, overdue = await self._patiently(released, lacked)
         now = time.monotonic()
         why = f"after {now - released - (0.0 if missing else overdue):.3g} s: {missing or lacked}" if lacked else ""
@@ -127,6 +129,17 @@ class Endings:
             limit = self._more_seconds(time.monotonic() - released)
         return looks.in_the_end()
 
+    async def _has_awaited_a_retry(self, released: float) -> bool:
+        """Wait until the controller has tried again what it may be about to do again, or has had the time for it; whether there was
+        anything to wait for."""
+        may_come = self._spec.may_come
+        left = released + may_come(self._so_far()) - time.monotonic() if may_come is not None else 0.0
+        if may_come is None or left <= 0:
+            return False
+        looks = Looks(lambda: "a retry" if may_come(self._so_far()) > 0 else "", "a retry")
+        await self._bus.until(looks.find_nothing, limit_seconds=left)
+        return True
+
     async def _patiently(self, released: float, lacked: str) -> tuple[str, float]:
         """Wait for what is lacking until the patience is over, and no longer than it takes; what is missing then, and how many
         seconds that took."""
@@ -154,6 +167,8 @@ class Endings:
         return reached(len(spec.plan.steps), self._live(), self._activity.done)
 
     def _more_seconds(self, waited: float) -> float:
-        """How much longer to wait for convergence; 0 if the controller had its time, or would need more than it is given."""
+        """How much longer to wait for convergence before that is asked again, as what the controller does meanwhile may tell; 0 if
+        it had its time, or would need more than it is given."""
         needed = self._spec.may_need(self._so_far()) if self._spec.may_need else 0.0
-        return max(0.0, needed + MARGIN_SECONDS - waited) if waited < needed <= AT_MOST_NEEDED_SECONDS else 0.0
+        left = needed + MARGIN_SECONDS - waited if needed <= AT_MOST_NEEDED_SECONDS else 0.0
+        return min(max(left, 0.0), ASKED_AGAIN_SECONDS)

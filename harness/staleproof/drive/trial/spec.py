@@ -47,6 +47,8 @@ class TrialSpec:
         deadline_seconds: how long after the release convergence may take; None means what the plan says.
         may_need: the seconds after the release that a correct controller may need, given what was recorded so far; a controller
             that has not converged at the deadline gets them, up to `AT_MOST_NEEDED_SECONDS`.
+        may_come: the seconds after the release for which the trial goes on though nothing is missing, because the controller may be
+            about to do again what it has done, given what was recorded so far; None: it does not.
         patience: how much longer what is missing is waited for; None: no longer.
         probe: how to see whether the controller still works, where the trial leaves that open; None: no probe.
         lasts: the seconds that each step, and then the settling phase, take at least; empty: no longer than the controller needs.
@@ -64,6 +66,7 @@ class TrialSpec:
     reached_until: float = math.inf
     deadline_seconds: float | None = None
     may_need: Callable[[History], float] | None = None
+    may_come: Callable[[History], float] | None = None
     patience: Patience | None = None
     probe: Probe | None = None
     lasts: Sequence[float] = ()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from staleproof.assess.learn.patience import Goals, deadline, lacks, may_need, probe
+from staleproof.assess.learn.patience import Goals, deadline, lacks, may_come, may_need, probe
 from staleproof.checks.ends.hull import baseline, final_objects
 from staleproof.checks.facts.step_work import changing_kinds
 from staleproof.checks.trial import Trial
@@ -17,6 +17,7 @@ from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Apply, Resync
 from staleproof.drive.cluster.truth import Key
 
+from ...checks.script import Script, losing
 from ...judged import result
 
 
@@ -111,3 +112,24 @@ def test_what_is_lacking_is_what_a_verdict_would_say(innocent: History) -> None:
     early = innocent.entries[: next(n for n, entry in enumerate(innocent.entries) if isinstance(entry, Committed)) + 1]
     assert len(early) < begun
     assert "fault-free runs ended with" in lacks(dataclasses.replace(innocent, entries=early))
+
+
+def unheard() -> Script:
+    return Script(losing("create")).applied("w").creates("w-a").loses_the_answer().released()
+
+
+@pytest.mark.parametrize(
+    ("script", "retry_seconds", "expected"),
+    [
+        (unheard(), 20.0, 30.0),
+        (unheard().passes(20.0).creates("w-b"), 20.0, 0.0),
+        (unheard().passes(20.0).updates("w", status=1), 20.0, 0.0),
+        (unheard().passes(1.0).updates("w", status=1), 20.0, 30.0),
+        (unheard(), 0.0, 0.0),
+        (Script().applied("w").creates("w-a").released(), 20.0, 0.0),
+        (Script(losing("create")).applied("w").creates("w-a").loses_the_answer(), 20.0, 0.0),
+    ],
+    ids=["not tried again", "tried again", "it has worked", "its note of the failure", "it is not known to wait", "heard", "held"],
+)
+def test_a_lost_write_may_come_again(script: Script, retry_seconds: float, expected: float) -> None:
+    assert may_come(script.unfinished(), retry_seconds) == pytest.approx(expected, abs=0.5)

@@ -74,6 +74,13 @@ def addressed(script: Script, ip: int, port: int = 80) -> Script:
     return one(script, spec={"ip": f"10.0.0.{ip}", "port": port})
 
 
+def placed(script: Script, node: str, *, says: str = "status", shown: str = "") -> Script:
+    """A pod on a Node, of which the widget tells."""
+    one(script, spec={"nodeName": node}, status={"hostIP": f"10.0.0.{node[-1]}"})
+    fields = {"status": {"on": shown or node}} if says == "status" else {"spec": {"on": shown or node}}
+    return script.updates("w", WIDGETS, subresource="status" if says == "status" else "", **fields)
+
+
 def both(workload: Callable[..., Script], *args: object, **fields: object) -> tuple[Script, Script]:
     """Two references that do the same."""
     return workload(reference(1), *args, **fields), workload(reference(2), *args, **fields)
@@ -167,6 +174,17 @@ CASES: dict[str, tuple[Script, tuple[Script, Script], str]] = {
         released(trial(), spec=0, owner="v"),
         both(released, spec=1, owner="v"),
         "pod of widget/w: spec is 0, fault-free runs ended with 1",
+    ),
+    "where the scheduler has put a pod, in a status": (placed(trial(), "node-2"), both(placed, "node-1"), ""),
+    "another place than that": (
+        placed(trial(), "node-2", shown="nowhere"),
+        both(placed, "node-1"),
+        "widget/w: status.on is 'nowhere', fault-free runs ended with 'node-1'",
+    ),
+    "or in what is asked for": (
+        placed(trial(), "node-2", says="spec"),
+        both(placed, "node-1", says="spec"),
+        "widget/w: spec.on is 'node-2', fault-free runs ended with 'node-1'",
     ),
     "children of a generated child": (nested(trial(), "w-z3"), (nested(reference(1), "w-x1"), nested(reference(2), "w-y2")), ""),
 }

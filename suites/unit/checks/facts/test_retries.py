@@ -2,7 +2,16 @@
 
 import pytest
 
-from staleproof.checks.facts.retries import Attempted, Pace, Rejections, pace_of, rejections, repeated_writes
+from staleproof.checks.facts.retries import (
+    Attempted,
+    Pace,
+    Rejections,
+    last_lost_write,
+    longest_retry,
+    pace_of,
+    rejections,
+    repeated_writes,
+)
 from staleproof.checks.trial import Trial
 from staleproof.core.fault import Reject
 from staleproof.core.history.entry import Asked, Opened, Refused
@@ -133,3 +142,43 @@ REPEATED: dict[str, tuple[Script, list[int]]] = {
 @pytest.mark.parametrize(("script", "expected"), REPEATED.values(), ids=REPEATED)
 def test_only_the_first_repetition_of_what_it_never_heard_was_done_counts(script: Script, expected: list[int]) -> None:
     assert sorted(repeated_writes(Trial(script.unfinished()))) == expected
+
+
+RETRIES: dict[str, tuple[Script, float]] = {
+    "a minute after it has noted the failure": (
+        opened().rejected().passes(1.0).updates("w", status=1).shows("w", WIDGETS).passes(60.0).rejected(),
+        60.1,
+    ),
+    "after the rejections are over": (opened().rejected().passes(30.0).closes().creates("w-a"), 30.2),
+    "woken": (opened().rejected().passes(60.0).applied("w", spec=2).shows("w", WIDGETS).creates("w-a"), 0.0),
+    "a list": (opened().rejected("list").passes(60.0).rejected("list"), 0.0),
+    "never": (opened().rejected().passes(60.0), 0.0),
+}
+
+
+@pytest.mark.parametrize(("script", "expected"), RETRIES.values(), ids=RETRIES)
+def test_a_retry_is_what_comes_after_a_silence(script: Script, expected: float) -> None:
+    assert longest_retry(Trial(script.unfinished())) == pytest.approx(expected, abs=0.35)
+
+
+def lost(verb: str = "create") -> Script:
+    script = Script(losing(verb)).applied("w")
+    return (script.creates("w-a") if verb == "create" else script.asks(verb, "pods", "w-a")).loses_the_answer()
+
+
+@pytest.mark.parametrize(
+    ("script", "is_one"),
+    [
+        (lost(), True),
+        (lost().passes(60.0).creates("w-b"), False),
+        (lost().creates("w-b", resource="secrets"), True),
+        (lost("get"), False),
+        (Script().applied("w").creates("w-a"), False),
+    ],
+    ids=["not tried again", "tried again", "something else is done", "a read", "answered"],
+)
+def test_a_lost_write_is_one_until_it_is_tried_again(script: Script, *, is_one: bool) -> None:
+    found = last_lost_write(Trial(script.unfinished()))
+    assert (found is not None) is is_one
+    if found is not None:
+        assert isinstance(script.entries[found], Asked)

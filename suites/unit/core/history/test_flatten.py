@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from staleproof.core.history.change import changed_paths
-from staleproof.core.history.flatten import apart, changed_fields, flatten
+from staleproof.core.history.flatten import apart, changed_fields, flatten, placed_at
 
 PLACEHOLDERS = {"w-x7": "<name>"}
 TIMES = ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.123456Z", "2026-01-02T03:04:05.1+00:00"]
@@ -94,3 +94,17 @@ def test_a_field_has_changed_without_the_number_of_its_item() -> None:
     before = {"spec": {"kept": 1, "gone": 2, "ports": [{"port": 1}, {"port": 2}]}}
     after = {"spec": {"kept": 1, "ports": [{"port": 1}, {"port": 3}]}, "status": {"ready": True}}
     assert changed_fields(before, after) == {"spec.gone", "spec.ports#", "spec.ports[].port", "status.ready"}
+
+
+@pytest.mark.parametrize(
+    ("pod", "found"),
+    [
+        ({"spec": {"nodeName": "n"}, "status": {"hostIP": "10.0.0.1", "hostIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]}}, 3),
+        ({"spec": {"nodeName": "n"}}, 1),
+        ({"spec": {}, "status": {"phase": "Pending"}}, 0),
+        ({}, 0),
+    ],
+    ids=["it runs", "it is bound", "it is not", "nothing is known"],
+)
+def test_where_a_pod_is(pod: dict[str, Any], found: int) -> None:
+    assert len(placed_at(pod)) == found

@@ -135,7 +135,35 @@ def back_twice() -> Script:
     return sets(script, 2).idle(4)
 
 
+def there_and_back(script: Script) -> Script:
+    """The user changes the widget and changes it back."""
+    return waves(script).idle(3)
+
+
+def back_there(value: object = 4) -> Script:
+    """Then it is restarted on the widget as it was in between."""
+    script = there_and_back(Script(RESTART, PAST)).step(4, "touch").dies().lives_again(past={WIDGETS: {"w": 103}})
+    return script.updates("w-c", "configmaps", subresource="", data={"n": value})
+
+
+def named_anew(script: Script) -> Script:
+    """There and back once more, with values that no other run has."""
+    for name in (script.uid("w", WIDGETS), "x", script.uid("w", WIDGETS)):
+        script.updates("w-c", "configmaps", subresource="", data={"n": name})
+    return script
+
+
 CASES: Cases = {
+    "sets again what the user has set back meanwhile": (
+        beside(back_there(), there_and_back),
+        "FAIL: the controller set data.n of configmap/ns/w-c back from 2 to 4 on an older view of widget/w, "
+        f"{SHOWN.format('only up to resourceVersion 103', 105)}",
+    ),
+    "sets it to what it is": (beside(back_there(2), there_and_back), "PASS"),
+    "sets back a value that names one run, as all do": (
+        beside(named_anew(back_there(2)), lambda script: named_anew(there_and_back(script).step(4, "touch"))),
+        "PASS",
+    ),
     "sets back what the user sets back in a later step": (beside(back_twice(), back_later), "FAIL"),
     "data of what it takes for too many, which has no owner": (
         beside(returned(stored).lists("claims").deletes("data-w-3", resource="claims", precondition=True), stored),

@@ -98,7 +98,8 @@ def run(operator: Operator, built: Built, folder: Path, more: Sequence[str], *, 
     if latest is None or latest == before or not (latest / "report.json").is_file():
         return Ran(operator=operator, exit_code=code, minutes=minutes)
     report = msgspec.json.decode((latest / "report.json").read_bytes(), type=Report)
-    histories = latest.rglob("trials/*/history.jsonl.gz")
+    finished = {trial.name for trial in report.trials}
+    histories = (path for path in latest.rglob("trials/*/history.jsonl.gz") if path.parent.name in finished)
     over = {str(path.parent.relative_to(latest)): (path.stat().st_mtime - began) / 60 for path in histories}
     first = min(over.values(), default=None)
     return Ran(operator=operator, exit_code=code, minutes=minutes, first_minutes=first, report=report, over=over)

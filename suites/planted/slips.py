@@ -57,8 +57,8 @@ SLIPS = (
     Slip(
         "short-plans-all-alike",
         f"{_PACKAGES}/draw/order.py",
-        "max(each, LEAST_PLAN_SECONDS)",
-        "min(each, LEAST_PLAN_SECONDS)",
+        "max(seconds[number], LEAST_PLAN_SECONDS)",
+        "min(seconds[number], LEAST_PLAN_SECONDS)",
         unit("draw/order"),
     ),
     Slip(
@@ -150,8 +150,8 @@ SLIPS = (
     Slip(
         "reserve-spent",
         f"{_PACKAGES}/assess/run/queue.py",
-        "return time.monotonic() + job.seconds + reserve <= ends",
-        "return time.monotonic() + job.seconds - reserve <= ends",
+        "return time.monotonic() + self._calm_seconds(job) + job.seconds + reserve <= ends",
+        "return time.monotonic() + self._calm_seconds(job) + job.seconds - reserve <= ends",
         unit("assess/run/queue::what_a_plan_took_longer_than_expected_is_kept_in_reserve"),
     ),
     Slip(

@@ -16,7 +16,7 @@ from staleproof.assess.run.blame import known
 from staleproof.assess.run.budget import end_of
 from staleproof.assess.run.exit_code import FAILED, INCONCLUSIVE, of_trial
 from staleproof.assess.run.families import Families
-from staleproof.assess.run.notes import Notes
+from staleproof.assess.run.notes import Note, Notes
 from staleproof.assess.run.queue import Came, Left, Planned, Queue
 from staleproof.assess.run.selection import Selection
 from staleproof.assess.run.standing import ahead
@@ -177,6 +177,8 @@ def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: S
         ends=session.options.ends,
         baseline=notes.baseline,
         selection=selection,
+        unmade=session.references.unmade,
+        unfinished=lambda seconds: notes.note(Note(unfinished_seconds=seconds)),
     )
     named = selection.of("", named)
     selected = [each for family in FAMILIES for each in queue.selected("", family)]

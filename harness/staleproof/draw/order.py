@@ -4,6 +4,7 @@ Rough on purpose: it decides what comes first, and what a run that has not enoug
 """
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum, sqrt
@@ -32,6 +33,8 @@ _SCENARIOS = {"sweep": 3.0, "drawn": 0.25}
 that came by chance: most of what it is said to try it does not, so what needs no luck comes before it."""
 _ONLY_CHANGES = 0.25
 """A sweep of moves that only change what is there: an old view undoes a change, and deletes nothing."""
+_MOST_AT_ONCE = 0.5
+"""Of the time that a run has left: a plan that takes more, with the runs that it is compared with, would be all that it shows."""
 _HARM = 2.0
 _HARMFUL = frozenset(
     {
@@ -64,6 +67,14 @@ def expected_seconds(plan: Plan, took: Mapping[str, float]) -> float:
     return steps + rests + holds + starts * took.get("start", 0.0) + took.get("settle", 0.0)
 
 
+def calm_seconds(plan: Plan, took: Mapping[str, float], *, runs: int) -> float:
+    """How long so many runs of the plan's workload without faults will take. Only the first of them waits in each step for as long
+    as the controller may pause: the others know by it what a step brings."""
+    calm = plan.reference
+    waits = len(calm.steps) * plan.settle.idle_seconds + plan.settle.quiet_seconds
+    return runs * expected_seconds(calm, took) + waits
+
+
 def _holds(fault: AnyFault, plan: Plan) -> float:
     """By how many seconds the fault itself makes a trial longer."""
     by_seconds = getattr(fault, "by_seconds", 0.0)  # what several faults call it
@@ -90,29 +101,39 @@ def _is_telling(plan: Plan) -> bool:
 
 
 def most_valuable_first(
-    plans: Sequence[Plan], seconds: Sequence[float], *, shares: Sequence[float] = (), references: int = 0
+    plans: Sequence[Plan],
+    seconds: Sequence[float],
+    *,
+    shares: Sequence[float] = (),
+    calm: Sequence[float] = (),
+    left: float = math.inf,
 ) -> Iterator[int]:
     """The positions of the plans in the order in which they should be run when there may not be time for all.
 
     What tries a requirement with a fault is worth most when nothing before it did, and half as much with each that did, and more
     where such faults have shown more bugs and where more is lost by them; what counts is the worth of each second. A sweep is worth
-    as many plans as it has primaries. `shares`: each plan's `share`; empty: nothing is known of the operator. `references`: so many
-    runs without faults are made before the first plan of a workload, and serve all others of it.
+    as many plans as it has primaries. `shares`: each plan's `share`; empty: nothing is known of the operator. `calm`: how long the
+    runs without faults take that are made before the first plan of a workload, and serve all others of it. `left`: the seconds of
+    the run; what takes more than half of them comes last, whatever it is worth.
     """
     tried: Counter[tuple[str, ...]] = Counter()
     known = [(_cells(plan), _details(plan)) for plan in plans]
     shares = shares or [share(plan) for plan in plans]
     appear = [max(1, sum(isinstance(part, Apply) for part in parts(plan.steps[0]))) for plan in plans]
-    costs = [max(each, LEAST_PLAN_SECONDS) / primaries for primaries, each in zip(appear, seconds, strict=True)]
     workloads, begun = [_workload(plan) for plan in plans], set[bytes]()
 
-    def cost(number: int) -> float:
-        return costs[number] * (1 if workloads[number] in begun else 1 + references)
+    def takes(number: int) -> float:
+        first = calm[number] if calm and workloads[number] not in begun else 0.0
+        return max(seconds[number], LEAST_PLAN_SECONDS) + first
 
-    left = list(range(len(plans)))
-    while left:
-        best = max(left, key=lambda number: shares[number] * _worth(*known[number], tried) / cost(number))
-        left.remove(best)
+    def value(number: int) -> tuple[bool, float]:
+        cost = takes(number)
+        return cost <= left * _MOST_AT_ONCE, shares[number] * _worth(*known[number], tried) * appear[number] / cost
+
+    ahead = list(range(len(plans)))
+    while ahead:
+        best = max(ahead, key=value)
+        ahead.remove(best)
         begun.add(workloads[best])
         tried.update(known[best][0] | known[best][1])
         yield best

@@ -16,6 +16,7 @@ from staleproof.plugin.options import profile_of, settings_of
 
 if TYPE_CHECKING:
     from staleproof.assess.run.families import Families
+    from staleproof.assess.run.notes import Note
     from staleproof.assess.run.queue import Queue
     from staleproof.assess.trial.result import Result
     from staleproof.assess.trial.session import Session
@@ -307,7 +308,9 @@ def staleproof_queue(
         selection=Selection(notes.settings.only, reports.failed),
         has_peers=bool(notes.worker),
         stops=lambda: reports.stops,
+        unmade=lambda plan: pytestconfig.stash[SESSION].references.unmade(plan) if SESSION in pytestconfig.stash else 0.0,
         assist=lambda: SESSION in pytestconfig.stash and pytestconfig.stash[SESSION].wanted.make_one(),
+        unfinished=lambda seconds: notes.note(Note(unfinished_seconds=seconds)),
         ended=plan_ended(reports, notes.baseline),
     )
     with plain_errors():

@@ -77,9 +77,10 @@ def _option(slug: str, report: Report) -> str:
 
 
 def more_minutes(report: Report) -> str:
-    """The option that gives the run the time that it takes to run all plans, by what those took that were run."""
+    """The option that gives the run the time that it takes to run all plans, by what those took that were run; where none was, more
+    time by far."""
     late = sum(not plan.why for plan in report.left_out)
-    enough = UNLEARNT_FACTOR if report.unlearnt else 1 + late / max(len(report.trials), 1)
+    enough = 1 + late / len(report.trials) if report.trials and not report.unlearnt else UNLEARNT_FACTOR
     return f"--staleproof-minutes {math.ceil((report.minutes or 1.0) * enough) + 1}"
 
 

@@ -75,6 +75,7 @@ def merged(reports: Sequence[Report]) -> tuple[Report, dict[str, Kept]]:
         minutes=None if None in minutes else max(each for each in minutes if each is not None),
         learning_seconds=max(each.learning_seconds for each in parts),
         unlearnt=any(each.unlearnt for each in parts),
+        unfinished_seconds=sum(each.unfinished_seconds for each in parts),
         refused=dict(sum((Counter(each.refused) for each in parts), Counter())),
         ended_searches=tuple(_renamed(search, number) for number, each in enumerate(parts, 1) for search in each.ended_searches),
     )

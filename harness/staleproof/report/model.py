@@ -205,6 +205,7 @@ class Report(_Struct, frozen=True, kw_only=True):
         wanted: the requirements that have to be exercised, as far as plans aim at them.
         learning_seconds: how long it took until it was known what the controller does without faults, by the slowest worker.
         unlearnt: the time was over before that.
+        unfinished_seconds: what all workers spent on plans that were begun and not over in time.
         ended_searches: what was not drawn on because of a new finding.
     """
 
@@ -229,6 +230,7 @@ class Report(_Struct, frozen=True, kw_only=True):
     minutes: float | None = None
     learning_seconds: float = 0.0
     unlearnt: bool = False
+    unfinished_seconds: float = 0.0
     refused: dict[str, int] = {}
     ended_searches: tuple[EndedSearch, ...] = ()
 

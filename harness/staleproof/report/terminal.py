@@ -278,6 +278,8 @@ def time_split(report: Report) -> str:
         "settling": total.settle,
         "reconciling once more": total.after,
     }
+    if report.unfinished_seconds:
+        parts["plans that were not over in time"] = report.unfinished_seconds
     seconds = sorted(trial.seconds for trial in report.trials)
     median = f"; median {seconds[len(seconds) // 2]:.1f} s a trial" if seconds else ""
     return f"time: {', '.join(f'{name} {value:.0f} s' for name, value in parts.items())}{median}"

@@ -8,10 +8,10 @@ from staleproof.core.fault import AnyFault as Fault
 from staleproof.core.fault import Expire, HoldStream, PastSnapshot, Refuse, Restart, Skew, SlowAnswer, Window
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
-from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Patch, Rest, Resync, Step, Together, Touch
 from staleproof.draw.canonical import another
-from staleproof.draw.order import expected_seconds, most_valuable_first, share
+from staleproof.draw.order import calm_seconds, expected_seconds, most_valuable_first, share
 from staleproof.draw.profile import STANDARD
 from staleproof.draw.scenarios import canonical_plans
 
@@ -88,8 +88,23 @@ def test_plans_of_one_workload_share_what_is_run_without_faults_before_the_first
     second = plan(Restart(), steps=(APPEAR,), aims=("b",))
     plans = [first, second, third]
     assert list(most_valuable_first(plans, [1.0] * 3)) == [0, 1, 2]
-    assert list(most_valuable_first(plans, [1.0] * 3, references=2)) == [0, 2, 1]
-    assert list(most_valuable_first(plans, [1.0, 1.0, 4.0], references=2)) == [0, 1, 2], "it is worth what it costs"
+    assert list(most_valuable_first(plans, [1.0] * 3, calm=[2.0] * 3)) == [0, 2, 1]
+    assert list(most_valuable_first(plans, [1.0, 1.0, 4.0], calm=[2.0, 2.0, 8.0])) == [0, 1, 2], "it is worth what it costs"
+
+
+def test_what_takes_most_of_the_time_that_is_left_comes_last() -> None:
+    plans = [plan(Expire(resource="*"), aims=("a", "b", "c", "d")), plan(Refuse(), aims=("c",))]
+    assert list(most_valuable_first(plans, [2.0, 2.0], left=20.0)) == [0, 1]
+    assert list(most_valuable_first(plans, [11.0, 9.0], left=20.0)) == [1, 0]
+    assert list(most_valuable_first(plans, [5.0, 5.0], calm=[6.0, 1.0], left=20.0)) == [1, 0], "with what it is compared with"
+
+
+def test_only_the_first_run_without_faults_waits_for_the_pauses_of_the_controller() -> None:
+    slow = structs.replace(plan(Refuse(), aims=()), settle=Settle(idle_seconds=10.0, quiet_seconds=20.0))
+    took = {"apply": 2.0, "settle": 1.0}
+    once, twice = (calm_seconds(slow, took, runs=runs) for runs in (1, 2))
+    assert twice - once == expected_seconds(slow.reference, took)
+    assert once - expected_seconds(slow.reference, took) == 10.0 * len(slow.steps) + 20.0
 
 
 def test_a_sweep_comes_before_as_many_plans_as_it_has_primaries() -> None:

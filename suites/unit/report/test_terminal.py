@@ -89,6 +89,14 @@ def test_what_has_to_be_exercised_and_was_not_is_reported_with_the_option_that_w
     assert sentence(hurried).startswith(f"{short} --staleproof-minutes 9; ")
 
 
+def test_where_no_trial_was_over_more_time_by_far_is_advised_and_it_is_reported_what_was_spent() -> None:
+    late = LeftOut(scenario="streams", title="a", aims=(FIRST,))
+    of = msgspec.structs.replace(report(), wanted=(FIRST,), left_out=(late,) * 140, minutes=10.0, unfinished_seconds=1200.4)
+    assert "--staleproof-minutes 31" in sentence(of)
+    assert any("plans that were not over in time 1200 s" in line for line in lines(of, width=200))
+    assert not any("not over in time" in line for line in lines(report(PASSED), width=200))
+
+
 @pytest.mark.parametrize(("judged", "is_enough"), [(GOOD, True), (IDLE, False)])
 def test_of_a_controller_that_writes_nothing_but_status_honest_status_stands_for_what_is_about_ends(
     judged: Word, *, is_enough: bool

@@ -10,12 +10,13 @@ from msgspec.structs import replace
 from staleproof.assess.run.queue import Planned
 from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.known_findings import is_new
+from staleproof.assess.trial.references import REFERENCES
 from staleproof.assess.trial.result import Result
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.drawn import Covered, Failing, first, is_about
 from staleproof.draw.family import Family
-from staleproof.draw.order import expected_seconds, share
+from staleproof.draw.order import calm_seconds, expected_seconds, share
 from staleproof.draw.profile import Profile
 from staleproof.report.baseline import Baseline
 
@@ -43,7 +44,13 @@ class Families:
         then what covers something new."""
         known = self.claims.agreed(f"failing {family}", lambda: self._failing.plans(family)) if family.drawn else []
         return [
-            Planned(plan, expected_seconds(plan, about.seconds), about.name, share(plan, about.edges))
+            Planned(
+                plan,
+                expected_seconds(plan, about.seconds),
+                about.name,
+                share(plan, about.edges),
+                calm_seconds(plan, about.seconds, runs=REFERENCES),
+            )
             for about in self.observed
             for plan in self._about(about, family, known)
         ]

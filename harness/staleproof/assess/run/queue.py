@@ -32,7 +32,6 @@ from staleproof.assess.store.claims import Claims, Done
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, new_stories
 from staleproof.assess.store.run_folder import Acquire, acquired_now
 from staleproof.assess.trial.once_more import Undoable
-from staleproof.assess.trial.references import REFERENCES
 from staleproof.assess.trial.result import Result, failures
 from staleproof.core.plan.plan import Plan, masked
 from staleproof.core.times import LOOK_SECONDS, RESERVE_FACTOR
@@ -44,13 +43,14 @@ from staleproof.report.model import EndedSearch
 
 
 class Planned(NamedTuple):
-    """A plan, the seconds that it is expected to take, the primary that it is for, as `widgets.example.com/sample`, and what a
-    second of it is worth beside others (`draw.order`)."""
+    """A plan, the seconds that it is expected to take, the primary that it is for, as `widgets.example.com/sample`, what a second
+    of it is worth beside others, and the seconds that all runs of its workload without faults take (`draw.order`)."""
 
     plan: Plan
     seconds: float
     primary: str
     share: float
+    calm_seconds: float = 0.0
 
 
 class Search(NamedTuple):
@@ -109,7 +109,9 @@ class Queue:
         selection: which of the plans are wanted.
         has_peers: other workers have the same plans.
         stops: whether no other plan is to begin, as far as this worker knows.
+        unmade: of the runs without faults that a plan is compared with, the part that no worker has made yet.
         assist: makes a run that another worker's trial has to be compared with; whether there was one to make.
+        unfinished: takes the seconds that a plan took that was begun and not over in time.
         ended: takes each trial with its test, and the seconds that it took with all that it was compared with.
     """
 
@@ -122,7 +124,9 @@ class Queue:
     selection: Selection = EVERYTHING
     has_peers: bool = False
     stops: Callable[[], bool] = lambda: False
+    unmade: Callable[[Plan], float] = lambda plan: 0.0
     assist: Callable[[], bool] = lambda: False
+    unfinished: Callable[[float], None] = lambda seconds: None
     ended: Callable[[str, Result, float], None] = lambda test, result, seconds: None
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
     _in_order: list[Job] = field(default_factory=list)
@@ -222,8 +226,13 @@ class Queue:
         """The most valuable first, if the time may not be enough for all; else the longest, and then what was drawn, as it was."""
         if not self._hurries:
             return sorted(jobs, key=lambda job: (bool(job.search), 0.0 if job.search else -job.seconds))
-        plans, seconds, shares = ([getattr(job.planned, name) for job in jobs] for name in ("plan", "seconds", "share"))
-        return [jobs[number] for number in most_valuable_first(plans, seconds, shares=shares, references=REFERENCES)]
+        plans, shares, seconds = [job.plan for job in jobs], [job.planned.share for job in jobs], [job.seconds for job in jobs]
+        calm, left = [self._calm_seconds(job) for job in jobs], self.ends() - time.monotonic()
+        return [jobs[number] for number in most_valuable_first(plans, seconds, shares=shares, calm=calm, left=left)]
+
+    def _calm_seconds(self, job: Job) -> float:
+        """How long the runs without faults take that its trial is compared with, and that are still to be made."""
+        return job.planned.calm_seconds * self.unmade(job.plan) if self._hurries else 0.0
 
     def _acquire(self, lock: FileLock) -> None:
         """Wait for a plan that another worker runs, and make meanwhile what other workers' trials have to be compared with."""
@@ -261,6 +270,7 @@ class Queue:
         try:
             result = self.run(job.plan, job.key, shrinks=bool(job.search))
         except OutOfTime:
+            self.unfinished(time.monotonic() - began)
             return ""
         except Undoable as err:
             return str(err)
@@ -279,7 +289,7 @@ class Queue:
     def _has_time_for(self, job: Job) -> bool:
         ends = self.ends()
         reserve = min(self._reserve, RESERVE_FACTOR * (ends - self._began)) if self._hurries else 0.0
-        return time.monotonic() + job.seconds + reserve <= ends
+        return time.monotonic() + self._calm_seconds(job) + job.seconds + reserve <= ends
 
     def _is_over(self, job: Job) -> bool:
         """Whether the search that it belongs to has found something new."""

@@ -100,6 +100,11 @@ class References:
         """The fault-free runs that `repeat` asks for; each goes by the steps that an earlier run had in common with it."""
         return [self._run_of(plan, attempt, number) for number in range(REFERENCES)]
 
+    def unmade(self, plan: Plan) -> float:
+        """Of the fault-free runs that `repeat` asks for, the part that no worker has made yet."""
+        runs = self.runs_of(self.worker.completed(plan))
+        return sum(not self.worker.shared.outcome(each.key).exists() for each in runs) / len(runs)
+
     def shared_run(self, kind: str, plan: Plan, make: Callable[[Plan], History]) -> SharedRun:
         """A run that is made once for all workers; `make` runs the plan."""
 

@@ -21,7 +21,7 @@ from staleproof.core.history.history import Header, History
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Rest
 from staleproof.draw.family import Family
-from staleproof.errors import UsageError
+from staleproof.errors import OutOfTime, UsageError
 from staleproof.report.baseline import Baseline, Known
 
 GUILTY = ("settles", "cleans-up")
@@ -44,6 +44,7 @@ class Worker:
     began: list[str] = field(default_factory=list)
     reported: list[tuple[str, str]] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
+    calm_seconds: float = 0.0
 
     @property
     def families(self) -> dict[str, Family]:
@@ -53,7 +54,13 @@ class Worker:
     def plans(self, family: Family) -> list[Planned]:
         every = {primary: self.rests.get(name, ()) for primary, name in (("w", family.name), ("v", f"{family.name}@v"))}
         return [
-            Planned(plan(f"{family.name}{'@v' * (primary == 'v')}{n}", *aims), float(str(seconds)), f"widgets/{primary}", 1.0)
+            Planned(
+                plan(f"{family.name}{'@v' * (primary == 'v')}{n}", *aims),
+                float(str(seconds)),
+                f"widgets/{primary}",
+                1.0,
+                self.calm_seconds,
+            )
             for primary, each in every.items()
             for n, (seconds, *aims) in enumerate(each)
         ]
@@ -206,6 +213,26 @@ def test_a_plan_that_would_not_be_over_in_time_is_left_out(tmp_path: Path, clock
     came = [worker.come(made, name) for name in "ab"]
     assert worker.began == ["a0"]
     assert [[(each.plan.title, each.why) for each in came_.left_out] for came_ in came] == [[("a1", "")], [("b0", "")]]
+
+
+def test_what_was_spent_on_a_plan_that_is_not_over_in_time_is_known(tmp_path: Path, clock: list[float]) -> None:
+    def late(_: str) -> None:
+        clock[0] += 40
+        raise OutOfTime
+
+    spent: list[float] = []
+    worker = Worker(tmp_path, {"a": [(0, "p")]}, late)
+    came = worker.come(worker.queue(ends=minutes(9), unfinished=spent.append), "a")
+    assert ([each.plan.title for each in came.left_out], spent) == (["a0"], [40])
+
+
+@pytest.mark.parametrize(("unmade", "began"), [(1.0, []), (0.5, ["a0"]), (0.0, ["a0"])], ids=["none", "half", "all"])
+def test_nor_one_whose_runs_without_faults_would_not_be(
+    unmade: float, began: list[str], tmp_path: Path, clock: list[float]
+) -> None:
+    worker = Worker(tmp_path, {"a": [(60, "p")]}, calm_seconds=500)
+    worker.come(worker.queue(ends=minutes(9), unmade=lambda _: unmade), "a")
+    assert worker.began == began
 
 
 def test_what_a_plan_took_longer_than_expected_is_kept_in_reserve(tmp_path: Path, clock: list[float]) -> None:

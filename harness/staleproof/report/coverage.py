@@ -20,6 +20,8 @@ from staleproof.report.model import Report, TrialReport, overall, reason, scored
 
 LIVE_MOVES = "passed on"
 """Under this name a report's environment has the fields that the controller passes on, as paths."""
+USUAL_ERROR = "error without faults"
+"""Under this name a report's environment has the error that the controller's log has in most runs without any fault."""
 SUSPECTED = "suspected in the sweep"
 """With this and the sweep's name begin the names under which a report's environment has what was suspected and not seen alone."""
 _MOST_NAMES = 5
@@ -82,6 +84,13 @@ def more_minutes(report: Report) -> str:
     late = sum(not plan.why for plan in report.left_out)
     enough = 1 + late / len(report.trials) if report.trials and not report.unlearnt else UNLEARNT_FACTOR
     return f"--staleproof-minutes {math.ceil((report.minutes or 1.0) * enough) + 1}"
+
+
+def usual_error(report: Report) -> str:
+    """That the controller's log has an error even without faults, and what that means; empty if it has none."""
+    error = report.environment.get(USUAL_ERROR)
+    hint = "; it may not have come to all of its work, see `staleproof doctor`"
+    return f"even without faults its log has: {error}{hint}" if error else ""
 
 
 def covered(trials: Iterable[TrialReport]) -> set[tuple[str, Occasion]]:

@@ -16,7 +16,7 @@ from staleproof.core.grouping import grouped
 from staleproof.core.history.request import not_allowed
 from staleproof.core.operator.companion import WITHOUT
 from staleproof.core.wording import plural, some
-from staleproof.report.coverage import SUSPECTED, missed, more_minutes
+from staleproof.report.coverage import SUSPECTED, missed, more_minutes, usual_error
 from staleproof.report.model import FindingReport, Report, findings, overall, reason, tried, verdicts_on
 from staleproof.report.terminal import STYLES, time_split
 
@@ -308,6 +308,7 @@ def _warnings(report: Report) -> Iterator[str]:
             yield f"{heading}: {said[name]}"
     if masked := said.get("placeholders"):
         yield f"{masked}: the payload is not written down; give it again with --staleproof-before (or --before)"
+    yield from filter(None, [usual_error(report)])
     yield from not_allowed(report.refused)
 
 

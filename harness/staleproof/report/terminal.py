@@ -18,7 +18,7 @@ from staleproof.core.history.request import not_allowed
 from staleproof.core.history.time_breakdown import Spent
 from staleproof.core.operator.companion import COMPANIONS_FOR, WITHOUT
 from staleproof.core.wording import plural, some
-from staleproof.report.coverage import SUSPECTED, missed, more_minutes, reach
+from staleproof.report.coverage import SUSPECTED, missed, more_minutes, reach, usual_error
 from staleproof.report.model import (
     EndedSearch,
     FaultReport,
@@ -69,6 +69,8 @@ def table(report: Report) -> Group:
     notes += [Text.assemble(*_in_a_list(slugs), f": {why}") for why, slugs in grouped(reasons).items()]
     if moves := report.environment.get("moves"):
         notes.append(Text(f"moves by itself at rest, so it is neither waited for nor compared: {moves}", style="dim"))
+    if error := usual_error(report):
+        notes.append(Text(error, style="yellow"))
     if more := report.environment.get("more than asked for"):
         notes.append(Text(f"without any fault, so not scored: it kept {more}", style="yellow"))
     notes += _samples(report)

@@ -12,7 +12,7 @@ from staleproof.checks.ends.convergence import ONLY_STATUS
 from staleproof.checks.rules.reports import NO_GENERATION
 from staleproof.checks.rules.surplus import NONE_LEFT
 from staleproof.core.history.external_series import CallPoint, DriftPoint, ExternalSeries, StatePoint, TurnPoint
-from staleproof.report.coverage import SUSPECTED
+from staleproof.report.coverage import SUSPECTED, USUAL_ERROR
 from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict, Word
 from staleproof.report.terminal import sentence, table
 
@@ -87,6 +87,14 @@ def test_what_has_to_be_exercised_and_was_not_is_reported_with_the_option_that_w
     late = LeftOut(scenario="streams", title="a", aims=(FIRST,))
     hurried = msgspec.structs.replace(wanted, left_out=(late, late, late), minutes=2.0)
     assert sentence(hurried).startswith(f"{short} --staleproof-minutes 9; ")
+
+
+def test_an_error_that_the_log_has_without_any_fault_is_reported() -> None:
+    said = {USUAL_ERROR: "ERROR no master URL (6 times in 3 of 3 runs)"}
+    (line,) = (
+        line for line in lines(msgspec.structs.replace(report(PASSED), environment=said), width=200) if "no master URL" in line
+    )
+    assert line.startswith("even without faults its log has: ERROR no master URL (6 times in 3 of 3 runs); it may not have come to")
 
 
 def test_where_no_trial_was_over_more_time_by_far_is_advised_and_it_is_reported_what_was_spent() -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from staleproof.assess.doctor.symptoms import explained
+from staleproof.core.wording import plural
 
 MOST_LINES, MOST_WIDTH = 8, 500
 _BESIDE = 3
@@ -31,6 +32,8 @@ _CONFLICT = re.compile(r"object has been modified|\bConflict\b|optimistic ?lock"
 """Every honest controller meets one now and then, and tries again."""
 _ENDS = re.compile(r"context canceled|ProcessLifecycle|shutting down", re.IGNORECASE)
 """What a program says that ends for another reason."""
+_BESIDES = re.compile(f"{_CONFLICT.pattern}|{_ENDS.pattern}", re.IGNORECASE)
+_FEWEST_LOGS, _MOST_OF = 3, 2 / 3
 _LEVEL_FIELDS = ("level", "severity", "lvl", "levelname")
 _NUMBERS = {"10": "trace", "20": "debug", "30": "info", "40": "warn", "50": "error", "60": "fatal"}
 """Numbers are pino's and bunyan's."""
@@ -96,6 +99,18 @@ def standing_error(lines: Sequence[str], *, is_kept_from_work: bool) -> tuple[st
         return None
     line = max(reversed(lasting), key=lambda each: (times[_same(each)], bool(explained([each]))))
     return line, times[_same(line)]
+
+
+def usual_error(logs: Sequence[Sequence[str]]) -> str:
+    """The error that most of the logs of runs without faults have, and how often, in words; empty if there is none. Such a
+    controller may never have come to its work, so that there was little to judge."""
+    errors = [[line for line in map(in_short, log) if is_error(line) and not _BESIDES.search(line)] for log in logs]
+    runs = Counter(same for each in errors for same in set(map(_same, each)))
+    same, count = max(runs.items(), key=lambda each: each[1], default=("", 0))
+    if len(logs) < _FEWEST_LOGS or count < _MOST_OF * len(logs):
+        return ""
+    lines = [line for each in errors for line in each if _same(line) == same]
+    return f"{lines[-1]} ({plural(len(lines), 'time')} in {count} of {len(logs)} runs)"
 
 
 def _same(line: str) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from staleproof.assess.doctor.controller_log import usual_error
 from staleproof.assess.learn.samples import Samples, Seen, observe_all
 from staleproof.assess.run.blame import known
 from staleproof.assess.run.doing import Doing
@@ -37,7 +38,7 @@ from staleproof.assess.store.crashes import keep_crash
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
 from staleproof.assess.store.pages import PAGE
 from staleproof.assess.store.reports import REPORT, add_step_summary, reported_run, write_formats
-from staleproof.assess.store.run_folder import PLAN
+from staleproof.assess.store.run_folder import PLAN, RunFolder
 from staleproof.assess.trial.result import Result, Run
 from staleproof.assess.trial.session import Session
 from staleproof.assess.trial.shrinking import shrink
@@ -48,8 +49,10 @@ from staleproof.draw.profile import PROFILES
 from staleproof.draw.shrink import is_shrunk
 from staleproof.draw.strategies import SCENARIO
 from staleproof.drive.cluster.manifests import name_of
+from staleproof.drive.trial.environment import CONTROLLER_LOG
 from staleproof.errors import OutOfTime, SetupError
 from staleproof.report.baseline import Baseline, excused, in_words
+from staleproof.report.coverage import USUAL_ERROR
 from staleproof.report.inert import all_inert, inert
 from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport
 from staleproof.settings import Settings
@@ -351,6 +354,8 @@ class Notes:
 
     def _conclude(self, *, partial: bool) -> None:
         """Write the reports, and the baseline if that is asked for. SetupError when one cannot be written."""
+        if error := usual_error(RunFolder(self.folder).logs_without_faults(CONTROLLER_LOG)):
+            self.environment[USUAL_ERROR] = error
         self.report = self.made(partial=partial)
         self.known = in_words(self.baseline, self.report) if self.settings.baseline else []
         self.known += update_baseline(self.settings, self.baseline, self.report)

@@ -38,7 +38,7 @@ from staleproof.version import running_version
 if TYPE_CHECKING:
     from staleproof.drive.process.network import Network
 
-_LOGS = "controller.log", "proxy.log"
+CONTROLLER_LOG, PROXY_LOG = "controller.log", "proxy.log"
 _CONFLICT = 409
 _TOKEN_BYTES = 32
 _GIVEN = {"serviceaccount": ("serviceaccounts", "default"), ROOT_CA: ("configmaps", "kube-root-ca.crt")}
@@ -228,7 +228,7 @@ class Environment:
     @property
     def logs(self) -> tuple[Path, ...]:
         """The files that the programs of the subject and the proxy write to, over all trials."""
-        return *(each.log for each in self.programs), self.folder / _LOGS[1]
+        return *(each.log for each in self.programs), self.folder / PROXY_LOG
 
 
 @asynccontextmanager
@@ -246,7 +246,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
     async with AsyncExitStack() as stack:
         stack.callback(lambda: logs.mask(sorted(folder.glob("*.log")), secrets))  # once nothing writes to any of them
         private = stack.enter_context(private_folder("run"))
-        loading = await stack.enter_async_context(loading_proxy(private / "proxy", log=folder / _LOGS[1]))
+        loading = await stack.enter_async_context(loading_proxy(private / "proxy", log=folder / PROXY_LOG))
         plane_options = replace(options.control_plane, service_account=options.subject.service_account)
         plane = await stack.enter_async_context(control_plane(plane_options, folder, progress))
         loading.tell_of(plane, reach, bus.tokens)  # it begins to listen while the truth is found out
@@ -266,7 +266,7 @@ async def environment(options: EnvironmentOptions, folder: Path, progress: Progr
             api=api,
             proxy=proxy,
             bus=bus,
-            log=folder / _LOGS[0],
+            log=folder / CONTROLLER_LOG,
             private=private,
             group=group,
             description=_described(options, plane, network),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from staleproof.assess.doctor.controller_log import MOST_LINES, decisive, in_short, is_error, standing_error
+from staleproof.assess.doctor.controller_log import MOST_LINES, decisive, in_short, is_error, standing_error, usual_error
 
 PAIR = "open /tmp/k8s-webhook-server/serving-certs/tls.crt: no such file or directory"
 
@@ -93,3 +93,25 @@ def test_conflicts_are_no_trouble() -> None:
     log = [reconciles(number, "the object has been modified; please apply your changes to the latest version") for number in (1, 2)]
     assert standing_error(log, is_kept_from_work=True) is None
     assert standing_error([], is_kept_from_work=True) is None
+
+
+BAD = '{{"level":"error","msg":"Reconciler error","namespace":"staleproof-{:08x}","error":"no master URL"}}'
+WELL = '{"level":"info","msg":"Starting workers"}'
+LATE = '{"level":"error","msg":"Reconciler error","error":"the object has been modified; please apply your changes"}'
+
+
+@pytest.mark.parametrize(
+    ("logs", "expected"),
+    [
+        ([[WELL, BAD.format(7), BAD.format(1099)]] * 3, "ERROR Reconciler error: no master URL (6 times in 3 of 3 runs)"),
+        ([[WELL, BAD.format(7)], [BAD.format(8)], [WELL]], "ERROR Reconciler error: no master URL (2 times in 2 of 3 runs)"),
+        ([[BAD.format(7)], [WELL], [WELL]], ""),
+        ([[BAD.format(7)]] * 2, ""),
+        ([[LATE]] * 3, ""),
+        ([[WELL]] * 3, ""),
+        ([], ""),
+    ],
+    ids=["each", "most", "one", "too few runs", "a conflict", "none", "no log"],
+)
+def test_the_error_that_most_runs_without_faults_have(logs: list[list[str]], expected: str) -> None:
+    assert usual_error(logs) == expected

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from staleproof.assess.store.run_folder import RunFolder, export_name, find_history, new_run_folder, write_atomically
+from staleproof.core.fault import Restart
 from staleproof.core.plan.manifest import Manifest
-from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.plan import Plan, encode
 from staleproof.core.plan.step import Rest
+from staleproof.core.plan.stored import DIGEST_LENGTH
 from staleproof.errors import SetupError, UsageError
 
 CRD: Manifest = {"kind": "CustomResourceDefinition", "spec": {"description": "long " * 1000}}
@@ -44,6 +47,17 @@ def test_manifests_are_kept_once_for_all_plans(tmp_path: Path) -> None:
     assert files(tmp_path) == [file]
     assert (tmp_path / file).stat().st_size < len(str(CRD)) / 10
     assert other.with_manifests(kept) == PLAN
+
+
+def test_the_logs_of_fault_free_runs_are_found(tmp_path: Path) -> None:
+    plans = (PLAN, structs.replace(PLAN, faults=(Restart(),)), structs.replace(PLAN, title="without a log"))
+    for number, plan in enumerate(plans):
+        folder = tmp_path / "shared" / "references" / (str(number) * DIGEST_LENGTH)
+        folder.mkdir(parents=True)
+        (folder / "plan.json").write_bytes(encode(plan))
+        if number < 2:
+            (folder / "controller.log").write_text(f"said {number}\nand more")
+    assert RunFolder(tmp_path).logs_without_faults("controller.log") == [["said 0", "and more"]]
 
 
 # --- work that is done once ------------------------------------------------------------------------------------------------------

@@ -39,6 +39,10 @@ MISSED_SECONDS = 90.0
 REJECTED_SECONDS = 4.0
 """A controller that does nothing but try again what is rejected is at rest after this: a little longer than it takes to see how it
 tries."""
+CIRCLES_SECONDS = 3.0
+"""A step in which the controller makes again and again what is removed again and again lasts so long, at least."""
+CIRCLES, CIRCLES_FACTOR = 20, 2
+"""So many such rounds, and so many times as many as in any reference, go on as long as the fault does."""
 MARGIN_SECONDS = 1.0
 """So much more than a correct controller may need is waited for convergence."""
 AT_MOST_NEEDED_SECONDS = 100.0

@@ -21,7 +21,7 @@ from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, in_parts, is_workload
-from staleproof.core.times import DEADLINE_FACTOR, PROBE_FACTOR, PROBE_SECONDS, RETRY_FACTOR
+from staleproof.core.times import DEADLINE_FACTOR, DEADLINE_SECONDS, PROBE_FACTOR, PROBE_SECONDS, RETRY_FACTOR
 from staleproof.drive.trial.probe import Probe
 from staleproof.drive.trial.spec import Live
 
@@ -100,10 +100,12 @@ def lacks(history: History, unstable: Sequence[UnstableField] = ()) -> str:
     return certain or next(left, "")
 
 
-def deadline(plan: Plan, references: Sequence[History]) -> float:
-    """Seconds: the plan's own, or if that is longer, a multiple of what the slowest reference took."""
+def deadline(plan: Plan, references: Sequence[History], patience: float = 0.0) -> float:
+    """Seconds: the plan's own, or no more than every plan has and the user's `patience`, if there is one; or if that is longer, a
+    multiple of what the slowest reference took. What a correct controller may need is waited for besides (`may_need`)."""
     slowest = max((_settle_seconds(indexed(reference)) for reference in references), default=0.0)
-    return max(plan.settle.deadline_seconds, DEADLINE_FACTOR * slowest)
+    most = max(patience, DEADLINE_SECONDS) if patience else math.inf
+    return max(min(plan.settle.deadline_seconds, most), DEADLINE_FACTOR * slowest)
 
 
 def _settle_seconds(trial: Trial) -> float:

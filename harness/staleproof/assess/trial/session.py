@@ -389,7 +389,7 @@ class Session(Worker):
             references=references,
             converged=goals.missing,
             reached=None if waits(plan.aims) else goals.is_reached,
-            deadline_seconds=learnt.deadline(plan, references[:REFERENCES]),
+            deadline_seconds=learnt.deadline(plan, references[:REFERENCES], self.options.patience),
             may_need=learnt.may_need,
             may_come=partial(learnt.may_come, retry_seconds=self.retry_seconds),
             patience=Patience(max(patience, self.expected_seconds), partial(learnt.lacks, unstable=unstable)),

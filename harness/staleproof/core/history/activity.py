@@ -8,6 +8,9 @@ Rest is a fixed point of the state, not silence (`change`): a controller that wr
 fails again and again in the same way, is at rest. The first such write of a kind since the last change counts all the same. One
 that does nothing but try what a fault rejects is at rest after `REJECTED_SECONDS`: it will go on like that as long as the fault.
 
+Nor does one come to rest that makes again and again what is removed again and again (`most_removed`); the runner decides how long
+that is waited for.
+
 A controller whose watch was ended (by a fault, by upstream) is not idle before it watches again: client-go waits up to a minute.
 Two watches of one resource that look at other namespaces or labels are two informers, and each must come back that a life opened by
 itself.
@@ -23,6 +26,7 @@ Divergence from Kubernetes: a stream with a selector may never show a commit, so
 for a commit longer than `OWED_SECONDS`, or for a watch longer than `MISSED_SECONDS`.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -55,6 +59,15 @@ from staleproof.core.history.history import is_work
 from staleproof.core.history.request import BOOKKEEPING, WRITES
 from staleproof.core.history.resource_version import Revision
 from staleproof.core.times import CALL_SECONDS, MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
+
+CalledAfter = tuple[str, str]
+"""A resource, and a name or the beginning of generated ones."""
+
+
+def called_after(entry: Committed) -> CalledAfter:
+    """What an object is called after, of whichever incarnation."""
+    metadata = entry.object["metadata"]
+    return entry.resource, metadata.get("generateName") or metadata["name"]
 
 
 class _Watch(NamedTuple):
@@ -97,6 +110,7 @@ class Activity:
     _starting: set[str] = field(default_factory=set)
     _is_cut_off: bool = False
     _began: dict[str, float] = field(default_factory=dict)
+    _removed: Counter[CalledAfter] = field(default_factory=Counter)
     _begins_seconds: float = 0.0
 
     def see(self, entry: Entry) -> None:
@@ -144,6 +158,7 @@ class Activity:
     def begin_step(self, now: float) -> None:
         """A step of the workload begins, so the controller has something to do, and may do again what it did in vain before."""
         self._changes.done.clear()
+        self._removed.clear()
         self._forget_what_was_in_vain()
         self.touch(now)
 
@@ -151,6 +166,11 @@ class Activity:
     def done(self) -> Collection[WriteKind]:
         """The kinds of writes by which the controller has changed anything since the present step began."""
         return self._changes.done
+
+    @property
+    def most_removed(self) -> int:
+        """The most objects of one name, or named after one, that were removed since the present step began."""
+        return max(self._removed.values(), default=0)
 
     def program(self, client: str) -> str:
         """The program that a client is."""
@@ -260,6 +280,8 @@ class Activity:
         changed = bool(self.namespace) and self._changes.committed(entry)  # elsewhere, too: an answer may say that it is ours
         if self._counts(entry.resource, entry.namespace):
             self._commits[entry.resource] = max((entry.revision, entry.at), self._commits.get(entry.resource, (0, 0.0)))
+        if self._is_of_trial(entry.namespace) and entry.type == "DELETED":
+            self._removed[called_after(entry)] += 1
         if self._is_of_trial(entry.namespace) and changed:
             self._forget_what_was_in_vain()
             self.last_write = max(self.last_write, entry.at)

@@ -2,12 +2,23 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
-from staleproof.core.history.entry import Settled
+from staleproof.core.history.activity import called_after
+from staleproof.core.history.entry import Committed, Settled
 from staleproof.core.history.history import History
 from staleproof.core.plan.waiting import closes_with, pause_seconds
-from staleproof.core.times import ASKED_AGAIN_SECONDS, AT_MOST_NEEDED_SECONDS, MARGIN_SECONDS, POLL_SECONDS
+from staleproof.core.times import (
+    ASKED_AGAIN_SECONDS,
+    AT_MOST_NEEDED_SECONDS,
+    CIRCLES,
+    CIRCLES_FACTOR,
+    CIRCLES_SECONDS,
+    MARGIN_SECONDS,
+    POLL_SECONDS,
+)
 from staleproof.drive.trial.event_bus import Condition, EventBus
 from staleproof.drive.trial.looks import Looks
 from staleproof.drive.trial.process_faults import ProcessFaults
@@ -34,6 +45,7 @@ class Endings:
         self._spec, self._settle, self._bus, self._activity = spec, spec.plan.settle, bus, bus.activity
         self._process_faults, self._readings = process_faults, readings
         self._live, self._so_far = live, so_far
+        self._step_began = 0.0
 
     async def until_over(self, number: int) -> bool:
         """Wait until a step is over; whether the controller is idle then, and not just out of time.
@@ -41,9 +53,11 @@ class Endings:
         No controller is idle between two lives: one that was killed in a step still has to finish it; but a crash loop is not
         waited for. Nor is one idle whose own metrics say that it has work, unless they say so all the time.
         """
-        doubts = 0
+        doubts, self._step_began = 0, time.monotonic()
         while True:
             idle = await self._bus.until(self._over(number), limit_seconds=self._settle.limit_seconds)
+            if self._goes_in_circles(time.monotonic()):
+                return False
             if self._process_faults.is_looping:
                 return idle
             if await self._process_faults.settled():
@@ -79,7 +93,7 @@ class Endings:
         known: dict[float, bool] = {}
 
         def over(now: float) -> bool | float:
-            if self._process_faults.is_looping:
+            if self._process_faults.is_looping or self._goes_in_circles(now):
                 return True
             since = self._activity.idle_since(now)
             if since is None:
@@ -94,6 +108,19 @@ class Endings:
             return known[since] or due
 
         return over
+
+    def _goes_in_circles(self, now: float) -> bool:
+        """Whether under a fault it makes again and again what is removed again and again, in this step, and far more often than the
+        references do in all of theirs: it will go on like that for as long as the fault."""
+        if not self._spec.plan.faults or now - self._step_began < CIRCLES_SECONDS:
+            return False
+        return self._activity.most_removed > CIRCLES + CIRCLES_FACTOR * self._usually_removed
+
+    @cached_property
+    def _usually_removed(self) -> int:
+        """The most objects called after the same that were removed in any reference."""
+        runs = (Counter(called_after(each) for each in _removals(run)) for run in self._spec.references)
+        return max((count for run in runs for count in run.values()), default=0)
 
     def _reached(self, number: int) -> Reached | None:
         """When this step is over without a further wait; None: it cannot be known."""
@@ -172,3 +199,9 @@ class Endings:
         needed = self._spec.may_need(self._so_far()) if self._spec.may_need else 0.0
         left = needed + MARGIN_SECONDS - waited if needed <= AT_MOST_NEEDED_SECONDS else 0.0
         return min(max(left, 0.0), ASKED_AGAIN_SECONDS)
+
+
+def _removals(run: History) -> Iterator[Committed]:
+    """Of a reference, in the trial's namespace."""
+    every = (entry for entry in run.entries if isinstance(entry, Committed) and entry.type == "DELETED")
+    return (entry for entry in every if entry.namespace == run.header.namespace)

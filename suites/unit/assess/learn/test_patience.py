@@ -30,12 +30,23 @@ def settling_in(reference: History, seconds: float) -> History:
     return dataclasses.replace(reference, entries=(Released(at=10.0), Settled(at=10.0 + seconds, ok=True)))
 
 
-@pytest.mark.parametrize(("took", "expected"), [((), 30.0), ((0.5, 0.1), 30.0), ((0.5, 20.0), 100.0)])
-def test_the_deadline_is_the_plans_or_several_times_what_the_references_took(
-    took: tuple[float, ...], expected: float, innocent: History
+@pytest.mark.parametrize(
+    ("took", "patience", "expected"),
+    [
+        ((), 0.0, 30.0),
+        ((0.5, 0.1), 0.0, 30.0),
+        ((0.5, 20.0), 0.0, 100.0),
+        ((0.5,), 180.0, 30.0),
+        ((0.5,), 20.0, 20.0),
+        ((0.5,), 5.0, 10.0),
+        ((20.0,), 5.0, 100.0),
+    ],
+)
+def test_the_deadline_is_the_plans_or_the_users_or_several_times_what_the_references_took(
+    took: tuple[float, ...], patience: float, expected: float, innocent: History
 ) -> None:
     plan = replace(innocent.header.plan, settle=Settle(deadline_seconds=30.0))
-    assert deadline(plan, [settling_in(innocent, seconds) for seconds in took]) == expected
+    assert deadline(plan, [settling_in(innocent, seconds) for seconds in took], patience) == expected
 
 
 def live(history: History, step: int | None = None) -> dict[Key, Any]:

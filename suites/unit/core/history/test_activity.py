@@ -504,3 +504,30 @@ def test_a_program_that_exits_takes_none_of_the_others_requests_along() -> None:
     assert activity.idle_since(3.0) is None
     activity.see(answered(4.0, 1))
     assert activity.idle_since(5.0) == 4.0
+
+
+# --- what is made and removed over and over
+
+
+def removed(at: float, name: str, *, generated: str = "", namespace: str = NS, resource: str = "pods") -> Entry:
+    metadata = {"name": name} | ({"generateName": generated} if generated else {})
+    gone = committed(at, revision=int(10 * at), namespace=namespace, resource=resource)
+    return structs.replace(gone, type="DELETED", name=name, uid=f"u-{name}-{at}", object={"metadata": metadata})
+
+
+@pytest.mark.parametrize(
+    ("entries", "most"),
+    [
+        ([removed(1.0, "a"), removed(2.0, "a"), removed(3.0, "b")], 2),
+        ([removed(1.0, "w-x1", generated="w-"), removed(2.0, "w-x2", generated="w-")], 2),
+        ([removed(1.0, "a"), removed(2.0, "a", resource="secrets"), removed(3.0, "a", namespace="other")], 1),
+        ([committed(1.0), committed(2.0, 2)], 0),
+        ([], 0),
+    ],
+    ids=["of a name", "of generated names", "other things", "made", "nothing"],
+)
+def test_it_is_known_what_is_removed_most_often_in_a_step(entries: list[Entry], most: int) -> None:
+    activity = after(*entries)
+    assert activity.most_removed == most
+    activity.begin_step(9.0)
+    assert activity.most_removed == 0

@@ -93,7 +93,7 @@ _ABOUT = {
     "copies_annotations": ("api-failure", "own-writes"), "stamps": ("own-writes", "status"),
     "keeps_history": ("streams", "coalescing-skew"), "fleeting": ("deletion", "restart"),
     "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),
-    "looks_at_generations": ("status", "restart"),
+    "looks_at_generations": ("status", "restart"), "looks_later": ("own-writes", "streams"),
     "ordinals": ("deletion", "own-writes"), "server_side_apply": ("own-writes", "api-failure"),
     "inline_poll_account": ("external", "restart"),
     "honest_poller": ("programs", "external", "restart"),

@@ -41,8 +41,8 @@ REJECTED_SECONDS = 4.0
 tries."""
 CIRCLES_SECONDS = 3.0
 """A step in which the controller makes again and again what is removed again and again lasts so long, at least."""
-CIRCLES, CIRCLES_FACTOR = 20, 2
-"""So many such rounds, and so many times as many as in any reference, go on as long as the fault does."""
+CIRCLES_FACTOR = 2.0
+"""Such rounds go on as long as the fault does, if there were so many times as many as in any reference, and twenty more."""
 MARGIN_SECONDS = 1.0
 """So much more than a correct controller may need is waited for convergence."""
 AT_MOST_NEEDED_SECONDS = 100.0

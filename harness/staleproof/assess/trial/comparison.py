@@ -52,7 +52,7 @@ def questions(asks: Asks, plan: Plan) -> Iterator[Callable[[History], tuple[Hist
     if copies_in(plan):
         yield lambda history: _more(history, _final(asks, plan))
         return
-    yield lambda history: _more(history, asks(fresh(plan), "paced", lasts=_paced(history)))
+    yield lambda history: paced(asks, plan, history)
     yield lambda history: _more(history, _woken(asks, plan, history))
     yield lambda history: _more(history, _final(asks, plan))
     yield lambda history: _more(history, _slept(asks, plan, history))
@@ -70,6 +70,20 @@ def differs(history: History, verdicts: Sequence[Verdict]) -> bool:
     doubts = any(verdict.outcome is Outcome.INCONCLUSIVE and is_scored(verdict.requirement) for verdict in verdicts)
     is_open = doubts or _never_looked_again(trial)
     return is_open and not (trouble(trial) or reference_trouble(trial) or trial.settled is None or converged(trial))
+
+
+def hasty(history: History, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The findings about an end of which nothing is scored, while no fault-free run took as long as the trial: what a controller
+    reports by the clock, one that is over sooner never does."""
+    if any(each.header.role == "paced" for each in history.references):
+        return []
+    found = (each for each in verdicts if each.outcome is Outcome.FAIL and not is_scored(each.requirement))
+    return [each for each in found if BY_SLUG[each.requirement].kind == "end"]
+
+
+def paced(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
+    """The references, and the workload without faults for as long as the trial took."""
+    return _more(history, asks(fresh(plan), "paced", lasts=_paced(history)))
 
 
 def _hangs_on_references(verdict: Verdict) -> bool:
@@ -140,7 +154,8 @@ def as_long(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
 def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
     """The references of a trial, and those among what was found that can be compared with, too.
 
-    One in which the controller ceased to work is no excuse for having ceased to work.
+    A run with a fault, however harmless, in which the controller ceased to work is no excuse for having ceased to work. One without
+    any is: then the faults are not to blame.
     """
     known = {each.digest for each in history.references if each.digest}
     trial = indexed(history, (*history.references, *(each for each in found if each.digest not in known)))
@@ -148,7 +163,7 @@ def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
     usable = [each for each in trial.references[len(history.harmless) :] if _is_usable(each.history, history)]
     return (
         *history.references,
-        *(each.history for each in usable if each.role in ("final", "slept") or not stopped_half_way(each, references)),
+        *(each.history for each in usable if not (each.plan.faults and stopped_half_way(each, references))),
     )
 
 

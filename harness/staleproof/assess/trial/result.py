@@ -108,9 +108,10 @@ def failures(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL and is_scored(verdict.requirement)]
 
 
-def unconfirmed(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """The verdicts of a trial whose findings could not be confirmed any more: they are inconclusive."""
-    found = failures(verdicts)
+def unconfirmed(verdicts: Sequence[Verdict], some: Sequence[Verdict] | None = None) -> tuple[Verdict, ...]:
+    """The verdicts of a trial whose findings could not be confirmed any more: they are inconclusive. `some`: those that it is
+    about; None: all that are scored."""
+    found = failures(verdicts) if some is None else some
 
     def inconclusive(verdict: Verdict) -> Verdict:
         why = f"unconfirmed, because the time was over: {verdict.findings[0].because}"

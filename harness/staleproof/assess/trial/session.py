@@ -24,7 +24,17 @@ from staleproof.assess.learn.lives import (
 from staleproof.assess.run.doing import Tell, discard
 from staleproof.assess.run.worker import SessionOptions, Worker
 from staleproof.assess.store.run_folder import HISTORY, write_atomically
-from staleproof.assess.trial.comparison import CONTROLS, RERUNS, as_long, differs, questions, waited_in_vain, without_faults
+from staleproof.assess.trial.comparison import (
+    CONTROLS,
+    RERUNS,
+    as_long,
+    differs,
+    hasty,
+    paced,
+    questions,
+    waited_in_vain,
+    without_faults,
+)
 from staleproof.assess.trial.long_wait import IN_HASTE, LONG, Waited, is_another, stuck, waited, waited_seconds
 from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted, once_more, undone_without_faults
 from staleproof.assess.trial.references import REFERENCES, References
@@ -277,12 +287,24 @@ class Session(Worker):
     def _compared(self, plan: Plan, history: History, folder: Path) -> "_Judged":
         """The trial, judged, with as many more references as explain what it differs in, if any do, and there is time for."""
         judged = _Judged(history, judge(history))
-        if not differs(judged.history, judged.verdicts):
+        if differs(judged.history, judged.verdicts):
+            helps = failures(judged.verdicts) and not copies_in(plan)
+            wanted = self.wanted.comparisons(plan, history) if helps else contextlib.nullcontext()
+            with self.doing("confirming", plan.title), wanted:
+                judged = self._explained(plan, judged, folder)
+        return judged if judged.is_cut else self._unhurried(plan, judged, folder)
+
+    def _unhurried(self, plan: Plan, judged: "_Judged", folder: Path) -> "_Judged":
+        """The trial, whose unscored findings about its end are compared with a run that took as long; they are open if there is no
+        time for it."""
+        if copies_in(plan) or not (found := hasty(judged.history, judged.verdicts)):
             return judged
-        helps = failures(judged.verdicts) and not copies_in(plan)
-        wanted = self.wanted.comparisons(plan, history) if helps else contextlib.nullcontext()
-        with self.doing("confirming", plan.title), wanted:
-            return self._explained(plan, judged, folder)
+        try:
+            self.need(usual_seconds(indexed(judged.history)))
+            references = paced(self.references.histories_for, plan, judged.history)
+        except OutOfTime:
+            return replace(judged, verdicts=unconfirmed(judged.verdicts, found))
+        return self._judged_against(references, judged, folder)
 
     def _explained(self, plan: Plan, judged: "_Judged", folder: Path) -> "_Judged":
         """The trial beside the answers to one question after the other, as long as it differs."""

@@ -42,6 +42,13 @@ def conflicts(trial: Trial) -> Sequence[Conflict]:
 
 
 @fact
+def refused_updates(trial: Trial) -> Sequence[tuple[str, str]]:
+    """(resource, subresource) of each update that was refused with a conflict. Whether the controller had taken in by then what had
+    just been sent to it does not show, so without faults each may have been one with itself."""
+    return [(each.asked.resource, each.asked.subresource) for each in trial.work if _is_refused_update(each)]
+
+
+@fact
 def hidden_updates(trial: Trial) -> Sequence[Commit]:
     """Own updates that the life that made them had not been shown when it was shown something else, or when a step began."""
     looks = trial.positions(Delivered, Listed, StepBegan)

@@ -9,7 +9,7 @@ from functools import partial
 
 from staleproof.checks.but_for import in_references, most_often, unheard_of
 from staleproof.checks.deeds.children import end_of_step, step_at
-from staleproof.checks.deeds.conflicts import Conflict, conflicts, hidden_updates
+from staleproof.checks.deeds.conflicts import Conflict, conflicts, hidden_updates, refused_updates
 from staleproof.checks.deeds.foreign_writes import foreign_writes
 from staleproof.checks.deeds.overwrites import Overwrite, blind_puts, changes_by_others, knows_change, overwrites
 from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts
@@ -204,8 +204,8 @@ def no_blind_retry(trial: Trial) -> Iterator[Said]:
     """Not repeat an own committed write only because it has not been seen: a conflict with oneself.
 
     What counts is an update refused with 409 Conflict although only the controller had changed the object since the version
-    that it had been shown, and although each of those own writes had been answered before. Only how many there are beyond every
-    reference is reported: several controllers in one program conflict without any fault.
+    that it had been shown, and although each of those own writes had been answered before. Only how many there are beyond all
+    conflicts of any reference is reported: several controllers in one program conflict without any fault.
 
     This is a cost and not a failure, so it is provisional: optimistic concurrency makes it harmless, and a controller that keeps no
     record of its writes, tries, and comes back later is a correct one. Left out for honesty: AlreadyExists, by which deterministic
@@ -213,7 +213,7 @@ def no_blind_retry(trial: Trial) -> Iterator[Said]:
     that another user wrote to about then.
     """
     found = grouped((conflict.where, conflict) for conflict in conflicts(trial))
-    most = most_often(trial, conflicts, lambda conflict: conflict.where)
+    most = most_often(trial, refused_updates, lambda where: where)
     yield from (_conflicted(trial, each, most[where]) for where, each in found.items() if len(each) > most[where])
     if not hidden_updates(trial):
         yield NotExercised("the controller was never made to look again while an own update was hidden from it")

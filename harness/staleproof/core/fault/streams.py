@@ -36,7 +36,8 @@ _RELEASES: dict[Release, tuple[End | None, set[Effect], Twin | None]] = {
 
 
 class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
-    """Hold every event and bookmark of the resource's streams.
+    """Hold every event and bookmark of the resource's streams. Initial events are let through: a client that starts meanwhile gets
+    the state as it is, be it by a LIST or by a WatchList.
 
     `release` says how the client catches up: `events` delivers what was held at once, in order; `trickle` one after the other;
     `relist` ends the stream with 410, so the client lists; `resume` ends it cleanly, so the API server sends the events again.
@@ -58,7 +59,7 @@ class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
         return _RELEASES[self.release][2]
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
-        return HOLD
+        return PASS if place.burst else HOLD
 
     @property
     def on_close(self) -> End | None:
@@ -203,7 +204,8 @@ class AddBookmarks(Fault, frozen=True, kw_only=True, tag="AddBookmarks"):
 class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
     """Deliver initial events so many seconds late (a WatchList or a WATCH from 0), or the answer to a LIST.
 
-    `closes` ends the stream before the bookmark that ends the initial events, or cuts the LIST's answer: the client starts again.
+    `closes` ends the first such stream before the bookmark that ends the initial events, or cuts the first LIST's answer: the
+    client starts again.
     """
 
     row = "15b"
@@ -218,6 +220,11 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
     @property
     def effects(self) -> frozenset[Effect]:
         return super().effects | {"cuts"} if self.then == "closes" else super().effects
+
+    @property
+    def times(self) -> int | None:
+        """How many streams it acts on at most; None: on all."""
+        return 1 if self.then == "closes" else None
 
     def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:
         if self.then == "closes" and nth == 1:

@@ -13,7 +13,6 @@ from staleproof.core.plan.waiting import closes_with, pause_seconds
 from staleproof.core.times import (
     ASKED_AGAIN_SECONDS,
     AT_MOST_NEEDED_SECONDS,
-    CIRCLES,
     CIRCLES_FACTOR,
     CIRCLES_SECONDS,
     MARGIN_SECONDS,
@@ -25,6 +24,7 @@ from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
 from staleproof.drive.trial.spec import Live, Reached, TrialSpec
 
+_MANY_ROUNDS = 20
 _MOST_DOUBTS = 20
 """How often the controller's metrics may say, `POLL_SECONDS` apart, that it has work although nothing is seen of it."""
 
@@ -114,7 +114,7 @@ class Endings:
         references do in all of theirs: it will go on like that for as long as the fault."""
         if not self._spec.plan.faults or now - self._step_began < CIRCLES_SECONDS:
             return False
-        return self._activity.most_removed > CIRCLES + CIRCLES_FACTOR * self._usually_removed
+        return self._activity.most_removed > _MANY_ROUNDS + CIRCLES_FACTOR * self._usually_removed
 
     @cached_property
     def _usually_removed(self) -> int:

@@ -6,7 +6,16 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from staleproof.assess.trial.comparison import AGREEING, CONTROLS, differs, fresh, questions, waited_in_vain, without_faults
+from staleproof.assess.trial.comparison import (
+    AGREEING,
+    CONTROLS,
+    differs,
+    fresh,
+    hasty,
+    questions,
+    waited_in_vain,
+    without_faults,
+)
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.core.fault import AnyFault, HideOwnWrite, HoldStream, Restart, Window
 from staleproof.core.history.history import History, HistoryRole
@@ -30,11 +39,12 @@ def idle(script: Script) -> History:
 
 
 class Asked:
-    """Answers with histories of what it is asked for, and keeps the questions. `works`: what a woken controller does."""
+    """Answers with histories of what it is asked for, and keeps the questions. `works`: what a woken controller does; `calm`: what
+    one does in any other run."""
 
-    def __init__(self, works: object = pair) -> None:
+    def __init__(self, works: object = pair, calm: object = pair) -> None:
         self.plans: list[tuple[Plan, HistoryRole, int, Sequence[float]]] = []
-        self._works = works
+        self._works, self._calm = works, calm
 
     def __call__(self, plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
         self.plans.append((plan, role, times, lasts))
@@ -45,7 +55,8 @@ class Asked:
         script = reference(3 + number, role)
         script.plan = plan
         assert callable(self._works)
-        found = self._works(script) if role == "woken" else pair(script)
+        assert callable(self._calm)
+        found = self._works(script) if role == "woken" else self._calm(script)
         assert isinstance(found, History)
         return found
 
@@ -142,6 +153,28 @@ def test_all_that_may_be_asked_for_is_announced_at_once() -> None:
     for question in questions(announce, history.header.plan):
         question(history)
     assert announced[:3] == [("paced", True), ("woken", False), ("woken", True)]
+
+
+def test_one_that_ceases_to_work_without_any_fault_is_an_excuse() -> None:
+    def calm(script: Script) -> History:
+        return idle(script) if script.plan.fresh else pair(script)
+
+    found = compared([Restart(window=Window(2))], Asked(calm=calm))
+    assert [each.header.role for each in found.references].count("paced") == 1
+
+
+@pytest.mark.parametrize(
+    ("slug", "role", "is_hasty"),
+    [("honest-status", "reference", True), ("honest-status", "paced", False), ("quiet-at-rest", "reference", False)],
+    ids=["an end", "one was as slow", "no end"],
+)
+def test_an_unscored_finding_about_an_end_is_hasty_unless_a_run_took_as_long(
+    slug: str, role: HistoryRole, *, is_hasty: bool
+) -> None:
+    history = replace(ending("w-3"), references=(pair(reference(1)), pair(reference(2, role))))
+    finding = Verdict(slug, Outcome.FAIL)
+    assert hasty(history, [finding]) == ([finding] if is_hasty else [])
+    assert hasty(history, [Verdict(slug, Outcome.PASS), Verdict("survives-restart", Outcome.FAIL)]) == []
 
 
 def test_a_controller_that_ceased_to_work_is_no_excuse() -> None:

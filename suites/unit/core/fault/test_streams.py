@@ -73,7 +73,7 @@ def test_live_frames(
     ("fault", "decisions"),
     [
         # an initial event, the bookmark that ends them
-        (HoldStream(resource="pods"), (HOLD, HOLD)),
+        (HoldStream(resource="pods"), (PASS, PASS)),
         (DropBookmarks(resource="pods"), (PASS, PASS)),
         (AddBookmarks(resource="pods"), (PASS, PASS)),
         (SlowStart(resource="pods", by_seconds=2.0), (Delay(2.0), Delay(2.0))),

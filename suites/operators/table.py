@@ -496,4 +496,107 @@ OPERATORS: Sequence[Operator] = (
         ),
         made={"standalone.yaml": Kustomization("manifests/overlays/standalone")},
     ),
+    Operator(
+        name="solr-operator",
+        library="controller-runtime",
+        origin=GoModule("github.com/apache/solr-operator", "v0.9.1", "."),
+        has="a search engine: a StatefulSet, claims that a finalizer deletes, a primary of another operator that it makes",
+        arguments=(
+            "--metrics-bind-address=127.0.0.1:{metrics_port}",
+            "--health-probe-bind-address=0",
+            "--leader-elect=false",
+        ),
+        options=(
+            "--staleproof-crds={published}/config/crd/bases",
+            "--staleproof-crds={published}/config/dependencies/zookeeper_cluster_crd.yaml",
+            "--staleproof-samples={published}/example/test_solrcloud.yaml",
+            "--staleproof-companions=auto",
+        ),
+    ),
+    Operator(
+        name="spark-operator",
+        library="controller-runtime",
+        origin=GoModule("github.com/kubeflow/spark-operator/v2", "v2.3.0", "cmd/operator"),
+        has="a server that is a single Pod under a fixed name, with a ConfigMap and a Service; Pods that it caches by a label",
+        arguments=(
+            "controller",
+            "start",
+            "--metrics-bind-address=127.0.0.1:{metrics_port}",
+            "--health-probe-bind-address=0",
+        ),
+        options=(
+            "--staleproof-crds={published}/config/crd/bases",
+            "--staleproof-samples={published}/examples/sparkconnect/spark-connect.yaml",
+            "--staleproof-before={published}/config/rbac/spark-application-rbac.yaml",
+            "--controller-env=KUBERNETES_SERVICE_HOST=127.0.0.1",  # which it tells its Pods
+            "--controller-env=KUBERNETES_SERVICE_PORT=443",
+            "--staleproof-companions=auto",
+        ),
+    ),
+    Operator(
+        name="keda",
+        library="controller-runtime",
+        origin=GoModule("github.com/kedacore/keda/v2", "v2.21.0", "cmd/operator"),
+        has="makes HorizontalPodAutoscalers for others' Deployments, polls what they scale by, a finalizer",
+        arguments=(
+            "--metrics-bind-address=127.0.0.1:{metrics_port}",
+            "--metrics-service-bind-address=127.0.0.1:{webhook_port}",
+            "--health-probe-bind-address=0",
+            "--cert-dir={webhook_cert_dir}",
+        ),
+        options=(
+            "--staleproof-crds={published}/config/crd/bases",
+            f"--staleproof-samples={MADE}/scaledobject.yaml",
+            f"--staleproof-before={MADE}/deployment.yaml",
+            "--controller-env=WATCH_NAMESPACE=",
+            "--controller-env=KEDA_CLUSTER_OBJECT_NAMESPACE=default",
+            "--staleproof-companions=auto",
+        ),
+        made={  # what its end-to-end test of the scaler that needs no service makes; the hours are ours
+            "scaledobject.yaml": Piece(
+                "tests/scalers/cron/cron_test.go",
+                "scaleTargetRef:\n    name: {{.DeploymentName}}\n",
+                "  triggers:",
+                "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: cron}\nspec:\n"
+                "  scaleTargetRef: {name: nginx}\n{piece}  triggers:\n  - type: cron\n"
+                "    metadata: {timezone: Etc/UTC, start: 0 0 * * *, end: 59 23 * * *, desiredReplicas: '4'}\n",
+            ),
+            "deployment.yaml": Piece(
+                "tests/scalers/cron/cron_test.go",
+                "      containers:\n",
+                "`",
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: nginx}\nspec:\n  replicas: 1\n"
+                "  selector: {matchLabels: {pod: nginx}}\n  template:\n    metadata: {labels: {pod: nginx}}\n"
+                "    spec:\n      containers:\n{piece}",
+            ),
+        },
+    ),
+    Operator(
+        name="postgres-operator",
+        library="client-go informers and queues of its own",
+        origin=GoModule("github.com/zalando/postgres-operator", "v1.14.0", "cmd"),
+        has="a database without owner references: it deletes by name what it made, and waits for its Pods inside a sync",
+        arguments=("-kubeconfig={kubeconfig}", "-outofcluster", "-nodatabaseaccess", "-noteamsapi"),
+        options=(
+            "--staleproof-crds={published}/manifests/postgresql.crd.yaml",
+            f"--controller-manifests={MADE}/configmap.yaml",
+            "--controller-manifests={published}/manifests/operator-service-account-rbac.yaml",
+            "--controller-manifests={published}/manifests/postgres-operator.yaml",
+            "--controller-env=OPERATOR_NAMESPACE=default",
+            "--staleproof-samples={published}/manifests/minimal-postgres-manifest.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={  # shorter waits for what Patroni does, and a free port
+            "configmap.yaml": Piece(
+                "manifests/configmap.yaml",
+                "  aws_region: ",
+                "  docker_image: ",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: postgres-operator, namespace: default}\ndata:\n"
+                "  api_port: '0'\n  watched_namespace: '*'\n  workers: '8'\n  enable_teams_api: 'false'\n"
+                "  enable_database_access: 'false'\n  resource_check_interval: 1s\n  resource_check_timeout: 4s\n"
+                "  pod_label_wait_timeout: 1s\n  pod_deletion_wait_timeout: 4s\n  enable_crd_registration: 'false'\n"
+                "  aws_region: {piece}",
+            ),
+        },
+    ),
 )

@@ -39,8 +39,11 @@ from staleproof.core.history.entry import (
     SystemTurned,
 )
 from staleproof.core.history.history import History, HistoryRole
+from staleproof.core.history.request import WRITES
 from staleproof.core.plan.plan import Plan
+from staleproof.core.wording import some
 
+_MOST_LIKEWISE = 5
 _ASIDES = 8
 """So many things that happened meanwhile are in a story besides the witnesses."""
 
@@ -51,8 +54,8 @@ class Story:
     `compared` says which references were looked at; empty when the finding needs none.
 
     `severity` and `cause` are those of the finding, as far as it was judged; `also` has the other requirements that the same cause
-    violated in the trial. `entries` has for each line the positions of what it is about. `program`: by the view of which of several
-    programs it was found.
+    violated in the trial, and `likewise` what else it was done to, as `pod/w-b`. `entries` has for each line the positions of what
+    it is about. `program`: by the view of which of several programs it was found.
     """
 
     requirement: str
@@ -64,13 +67,15 @@ class Story:
     severity: str = ""
     cause: str = ""
     also: tuple[str, ...] = ()
+    likewise: tuple[str, ...] = ()
     entries: tuple[tuple[int, ...], ...] = ()
     program: str = ""
 
     @property
     def summary(self) -> str:
         """What it does and what lies behind it, in one line; empty for a finding that was not judged."""
-        more = f"; it violates {', '.join(self.also)}, too" if self.also else ""
+        more = f"; the same happened to {some(self.likewise, _MOST_LIKEWISE)}" if self.likewise else ""
+        more += f"; it violates {', '.join(self.also)}, too" if self.also else ""
         return f"{self.severity}: {self.cause}{more}" if self.severity else ""
 
     def text(self) -> str:
@@ -87,8 +92,28 @@ def stories(verdicts: Sequence[Verdict], history: History) -> list[Story]:
     for group in grouped((finding.cause, finding) for verdict in verdicts for finding in verdict.findings).values():
         worst = min(group, key=_urgency)
         also = tuple(dict.fromkeys(each.requirement for each in group if each.requirement != worst.requirement))
-        ranked.append((_urgency(worst), replace(explain(worst, history), also=also)))
+        same = [each for each in group if each.requirement == worst.requirement and each.severity == worst.severity]
+        story = replace(explain(worst, history), also=also, likewise=_likewise(worst, same, history))
+        ranked.append((_urgency(worst), story))
     return [story for _, story in sorted(ranked, key=lambda each: each[0])]
+
+
+def _likewise(first: Finding, others: Sequence[Finding], history: History) -> tuple[str, ...]:
+    """What else was written, or deleted, in the same way: what the last write among the witnesses of each finding is about."""
+    trial = seen_by(history, first.program)
+    writes = [max((index for index in each.witnesses if _is_write(trial, index)), default=None) for each in (first, *others)]
+    about = [_about(trial, index) for index in writes if index is not None]
+    return tuple(dict.fromkeys(each for each in about if each and each != about[0]))
+
+
+def _is_write(trial: Trial, index: int) -> bool:
+    entry = trial.entries[index]
+    return isinstance(entry, Asked) and entry.verb in WRITES and bool(entry.name)
+
+
+def _about(trial: Trial, index: int) -> str:
+    entry = trial.entries[index]
+    return f"{entry.resource.partition('.')[0]}/{entry.name}" if isinstance(entry, Asked) else ""
 
 
 def _urgency(finding: Finding) -> tuple[bool, int]:

@@ -67,6 +67,23 @@ def test_one_cause_has_one_story_about_the_worst_that_it_did() -> None:
     ]
 
 
+def test_what_was_done_likewise_is_named() -> None:
+    cause = Cause("old view", "deletes pods", "pods", "one")
+    script = trial().applied("w", spec=3).creates(*"abcdefgh")
+    for name in "abcdefgh":
+        script.deletes(name)
+    asked = [index for index, entry in enumerate(script.entries) if isinstance(entry, Asked) and entry.verb == "delete"]
+    found = [Finding("gone", (0, each), requirement="no-excess-delete", severity="destroyed", cause=cause) for each in asked]
+
+    def summary(count: int) -> str:
+        (story,) = stories([Verdict("no-excess-delete", Outcome.FAIL, tuple(found[:count]))], script.ends())
+        return story.summary
+
+    assert summary(1) == "destroyed: one"
+    assert summary(3) == "destroyed: one; the same happened to pods/b, pods/c"
+    assert summary(8) == "destroyed: one; the same happened to pods/b, pods/c, pods/d, pods/e, pods/f and 2 more"
+
+
 def test_a_story_says_which_references_were_asked() -> None:
     script = Script(HideOwnWrite(resource="pods")).step(1, "apply Widget/w").applied("w", spec=3)
     roles: list[HistoryRole] = ["reference", "final", "woken", "reference", "paced", "woken"]

@@ -1,8 +1,9 @@
 """What a controller writes at rest: once the trial has settled, and its primaries have been listed once more without any change.
 
-What does not count: refused writes, leases, events and leader election, reviews and tokens (nothing is stored), writes outside the
-trial's namespace, and whatever came after another user had changed something. Nor does the first repetition of a write that a
-fault had rejected, or whose answer was lost: a controller waits before it tries again.
+What does not count: what belongs to a pass that was under way when the trial had settled (a pass may begin with writes that change
+nothing, and those keep no trial from settling); refused writes, leases, events and leader election, reviews and tokens (nothing is
+stored), writes outside the trial's namespace, and whatever came after another user had changed something. Nor does the first
+repetition of a write that a fault had rejected, or whose answer was lost: a controller waits before it tries again.
 
 Nothing is known when the controller had not been shown everything by the time it had settled: then something had changed for it.
 What it does not watch and has only read, it may never read again: that may be why it writes something, but no reason not to put it
@@ -22,6 +23,7 @@ from staleproof.core.history.change import LOOKS, essential, void_writes
 from staleproof.core.history.entry import Answered, Committed, Settled
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, is_bookkeeping, is_create
+from staleproof.core.times import PASS_SECONDS
 from staleproof.core.wording import plural
 
 
@@ -144,14 +146,27 @@ def _untested(trial: Trial, disturbed: int, looks: Sequence[int]) -> str:
     return ""
 
 
+def _pass_over(trial: Trial, settled: int) -> int:
+    """Where the pass is over in which the controller was when the trial had settled: its requests follow one another closely."""
+    over, last = settled, None
+    for request in trial.work:
+        began, ended = trial.at(request.index), trial.at(request.answer_index or request.index)
+        if request.index > settled and (last is None or began - last > PASS_SECONDS):
+            break
+        if request.index > settled or trial.at(settled) - ended <= PASS_SECONDS:
+            over, last = max(over, request.index), ended
+    return over
+
+
 def _late_writes(trial: Trial, settled: int) -> Iterator[Request]:
     """The controller's writes from the settling on that count."""
+    over = _pass_over(trial, settled)
     locks = {(e.resource, e.name) for _, e in trial.every(Committed) if is_bookkeeping(e.resource, e.object)}
     for request in trial.work:
         entry = request.asked
         mine = entry.namespace == trial.namespace or (not entry.namespace and entry.resource in trial.primaries)
         counts = mine and (entry.resource, _name(request)) not in locks and request.index not in repeated_writes(trial)
-        if request.index > settled and request.succeeded and counts:
+        if request.index > over and request.succeeded and counts:
             yield request
 
 

@@ -1,9 +1,12 @@
 """Which writes at rest change anything."""
 
+from msgspec import structs
+
 from staleproof.checks.ends.rest import Cost, cost, rest
 from staleproof.checks.trial import Trial
 
-from ..rules.pace.test_settles import again, settled
+from ..rules.pace.test_settles import again, done, settled
+from ..script import WIDGETS, Script, trial
 
 
 def verbs(script_history: Trial) -> tuple[list[str], list[str], str]:
@@ -26,3 +29,19 @@ def test_what_comes_after_another_user_changed_something_is_left_out() -> None:
     changing, void, untested = verbs(Trial(settled().updates("w").applied("w", spec=2).creates("w-b").ends()))
     assert (changing, void) == ([], ["update"])
     assert untested.startswith("another user changed")
+
+
+def cut() -> Script:
+    """It settles while the controller is in the middle of a pass, and then its primaries are listed once more."""
+    script = done(trial()).passes(1.0)
+    began = len(script.entries)
+    script.asks("patch", WIDGETS, "w").settled().asks("patch", WIDGETS, "w")
+    first = script.entries[began].at
+    for number in range(began, len(script.entries)):  # closely
+        script.entries[number] = structs.replace(script.entries[number], at=first + 0.01 * (number - began))
+    return script.resynced()
+
+
+def test_a_pass_that_was_under_way_when_the_trial_had_settled_is_left_out() -> None:
+    assert verbs(Trial(cut().ends()))[0] == []
+    assert verbs(Trial(cut().asks("patch", WIDGETS, "w").ends()))[0] == ["patch"], "what comes behind the look"

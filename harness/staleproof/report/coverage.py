@@ -30,6 +30,8 @@ _OPTIONS = {
     "AddBookmarks": "--staleproof-profile slow",
 }
 _MORE = "--staleproof-max-examples N"
+_FOR_EACH = 20
+"""Of so many more plans at most, one that was run tells how long they would take."""
 _FEW = 10
 """So few trials are not expected to show more than what they are about."""
 
@@ -79,10 +81,11 @@ def _option(slug: str, report: Report) -> str:
 
 
 def more_minutes(report: Report) -> str:
-    """The option that gives the run the time that it takes to run all plans, by what those took that were run; where none was, more
-    time by far."""
-    late = sum(not plan.why for plan in report.left_out)
-    enough = 1 + late / len(report.trials) if report.trials and not report.unlearnt else UNLEARNT_FACTOR
+    """The option that gives the run the time that it takes to run all plans, by what those took that were run; where next to none
+    was, more time by far."""
+    late, trials = sum(not plan.why for plan in report.left_out), len(report.trials)
+    is_known = trials * _FOR_EACH >= late and trials and not report.unlearnt
+    enough = 1 + late / trials if is_known else UNLEARNT_FACTOR
     return f"--staleproof-minutes {math.ceil((report.minutes or 1.0) * enough) + 1}"
 
 

@@ -107,6 +107,13 @@ def test_only_the_first_run_without_faults_waits_for_the_pauses_of_the_controlle
     assert once - expected_seconds(slow.reference, took) == 10.0 * len(slow.steps) + 20.0
 
 
+def test_what_is_done_together_takes_as_long_as_it_was_seen_to_take() -> None:
+    sweep = plan(PastSnapshot(resource=WIDGETS), steps=(Together(steps=(APPEAR,) * 8), TOUCH), aims=())
+    quick = expected_seconds(sweep, {"apply": 1.0, "touch": 1.0})
+    assert expected_seconds(sweep, {"apply": 1.0, "touch": 1.0, "together": 40.0}) == quick - 4.5 + 40.0
+    assert expected_seconds(sweep, {"apply": 1.0, "touch": 1.0, "together": 2.0}) == quick, "it has more to do than there was"
+
+
 def test_a_sweep_comes_before_as_many_plans_as_it_has_primaries() -> None:
     sweep = plan(PastSnapshot(resource=WIDGETS), steps=(Together(steps=(APPEAR,) * 8), TOUCH), aims=("no-time-travel",))
     other = plan(PastSnapshot(resource=PODS), aims=("no-time-travel",))

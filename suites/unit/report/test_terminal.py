@@ -101,6 +101,8 @@ def test_where_no_trial_was_over_more_time_by_far_is_advised_and_it_is_reported_
     late = LeftOut(scenario="streams", title="a", aims=(FIRST,))
     of = msgspec.structs.replace(report(), wanted=(FIRST,), left_out=(late,) * 140, minutes=10.0, unfinished_seconds=1200.4)
     assert "--staleproof-minutes 31" in sentence(of)
+    one = msgspec.structs.replace(aims(report((verdict(FIRST, IDLE),)), FIRST), wanted=(FIRST,), left_out=of.left_out, minutes=10.0)
+    assert "--staleproof-minutes 31" in sentence(one)
     assert any("plans that were not over in time 1200 s" in line for line in lines(of, width=200))
     assert not any("not over in time" in line for line in lines(report(PASSED), width=200))
 

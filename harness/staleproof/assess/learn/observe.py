@@ -15,7 +15,7 @@ from staleproof.assess.learn.accepted_moves import ends, moves_in_words, scaled_
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import may_be_done, with_interference
 from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
-from staleproof.assess.learn.operator_map import edges_of, has_map, map_in_words, moved_pause, parts_of_map
+from staleproof.assess.learn.operator_map import edges_of, has_map, map_in_words, moved, parts_of_map
 from staleproof.assess.run.worker import Task
 from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
@@ -33,7 +33,7 @@ from staleproof.core.operator.prerequisite import edited, inputs, lacking
 from staleproof.core.plan.manifest import Manifest, target_of
 from staleproof.core.plan.pace import longest_pause, restless_fields, writes_at_rest
 from staleproof.core.plan.plan import Plan, Settle
-from staleproof.core.plan.step import Apply, Step, Touch
+from staleproof.core.plan.step import TOGETHER, Apply, Step, Touch
 from staleproof.core.times import AT_ONCE_SECONDS, LATE_LIFE_SECONDS
 from staleproof.draw import canonical
 from staleproof.draw.copies import hosts_of_copies
@@ -89,7 +89,8 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     rest = (*(run for plan in plans.values() for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
     session.share((*parts, *rest))
     bare = replace(bare, edges=edges_of(session, parts), inputs=_possible(session, bare) if is_worth_it else ())
-    bare = replace(bare, moved_pause_seconds=moved_pause(session, bare, partial(_plan, bare)))
+    pause, step = moved(session, bare, partial(_plan, bare))
+    bare = replace(bare, moved_pause_seconds=pause, seconds={TOGETHER: step} if step else {})
     if bare.inputs:
         plans["supply"] = _supplied(bare)
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))
@@ -239,7 +240,7 @@ def _observed(session: Session, bare: Observed, plans: Mapping[str, Plan], begin
         supply=traits.written(runs["supply"]) if "supply" in runs else (),
         life_changed=traits.changed(life),
         death_changed=traits.changed(death),
-        seconds=traits.took(tuple(chain.from_iterable(runs.values()))),
+        seconds=bare.seconds | traits.took(tuple(chain.from_iterable(runs.values()))),
         has_metrics=life[0].first(Metrics) is not None,
         keeps_more=beyond_scale((*life, *death), bare.scale_path) if bare.scale_path else "",
         keeps_finalizer=any(primary["metadata"].get("finalizers") for primary in primaries),

@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
 from staleproof.assess.learn.accepted_moves import went_wrong
+from staleproof.assess.learn.traits import took
 from staleproof.assess.run.worker import Task
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
@@ -25,7 +27,7 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.pace import longest_pause, restless_fields
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Step
+from staleproof.core.plan.step import TOGETHER, Step
 from staleproof.core.times import AT_ONCE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS
 from staleproof.draw.copies import WIDTH, Copy, chunks, copies, mentioned, there_and_back
 from staleproof.draw.mutations.trials import spread
@@ -74,21 +76,28 @@ def edges_of(session: Session, parts: Sequence[Task]) -> tuple[Edge, ...]:
     return tuple(edge for each in parts for edge in msgspec.json.decode(session.done(each), type=list[Edge]))
 
 
-def moved_pause(session: Session, seen: Observed, planned: _Planned) -> float:
-    """How long the controller waits before it goes on by itself while moves take something away and bring it back: the worst of
-    them side by side, each step waited for with patience. 0: at once, or it is not known."""
+class Moved(NamedTuple):
+    """How long the controller waits before it goes on by itself while moves take something away and bring it back, and how long a
+    step takes in which it does; in seconds. 0: at once, or it is not known."""
+
+    pause: float = 0.0
+    step: float = 0.0
+
+
+def moved(session: Session, seen: Observed, planned: _Planned) -> Moved:
+    """By the worst moves, side by side, each step waited for with patience."""
     worst = [edge.move for edge in worst_first(seen.edges)[:WIDTH]]
     if not worst:
-        return 0.0
+        return Moved()
     plan = planned(there_and_back(copies(seen, worst)))
     slow = msgspec.structs.replace(plan.settle, idle_seconds=PATIENT_QUIET_SECONDS, quiet_seconds=PATIENT_QUIET_SECONDS)
     patient = msgspec.structs.replace(plan, settle=slow)
     try:
         history = session.references.take(session.references.shared_run("patient moves", patient, session.watch))
     except Refused:
-        return 0.0
+        return Moved()
     pause = longest_pause(history, restless_fields(history))
-    return pause if pause > AT_ONCE_SECONDS else 0.0
+    return Moved(pause if pause > AT_ONCE_SECONDS else 0.0, took([indexed(history)]).get(TOGETHER, 0.0))
 
 
 def map_in_words(seen: Observed) -> str:

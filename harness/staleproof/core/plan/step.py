@@ -15,6 +15,10 @@ TOUCHED = "staleproof.dev/touched"
 """The annotation that a touch changes, and a heartbeat."""
 
 
+TOGETHER = "together"
+"""What a step is called in which several things are done at once."""
+
+
 class _Step(Value, frozen=True, kw_only=True, tag_field="do", tag=True):
     pass
 
@@ -173,7 +177,7 @@ class TurnSystem(_Step, frozen=True, kw_only=True, tag="turn-system"):
     seconds: Seconds | None = None
 
 
-class Together(_Step, frozen=True, kw_only=True, tag="together"):
+class Together(_Step, frozen=True, kw_only=True, tag=TOGETHER):
     """Do all of this to objects of the workload, one right after the other, and wait for the controller only then."""
 
     steps: tuple[Apply | Patch | Touch | Delete, ...]

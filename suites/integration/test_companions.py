@@ -12,7 +12,7 @@ import pytest
 from staleproof.assess.learn.companions import start_companions
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.trial.session import Session
-from staleproof.checks.ends.hull import final_objects
+from staleproof.checks.ends.states import final_objects
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Committed, Delivered, Ended, Listed, Settled, StepBegan
 from staleproof.core.history.history import History

@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from staleproof.checks.but_for import in_references
 from staleproof.checks.ends.footprint import Footprint, footprint, is_status
-from staleproof.checks.ends.hull import Difference, baseline, final_objects
+from staleproof.checks.ends.hull import Difference, baseline
+from staleproof.checks.ends.states import final_objects
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact

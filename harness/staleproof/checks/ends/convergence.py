@@ -8,7 +8,8 @@ the controller in between. A status is no part of it. What differs and is as goo
 from staleproof.checks.but_for import in_references, is_compared
 from staleproof.checks.ends.equivalents import Equivalents
 from staleproof.checks.ends.footprint import footprint, own_footprint
-from staleproof.checks.ends.hull import Compared, Difference, baseline, final_objects
+from staleproof.checks.ends.hull import Compared, Difference, baseline
+from staleproof.checks.ends.states import final_objects
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.wording import kind_of
 from staleproof.checks.trial import Trial, fact

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 from staleproof.checks.but_for import in_alike
 from staleproof.checks.ends.footprint import footprint, is_status
-from staleproof.checks.ends.hull import final_objects
+from staleproof.checks.ends.states import final_objects
 from staleproof.checks.facts.roles import stem_of
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from staleproof.checks.but_for import in_alike, in_calm, in_references
-from staleproof.checks.ends.hull import lasting_objects
+from staleproof.checks.ends.states import lasting_objects
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from staleproof.checks.ends.hull import final_objects
+from staleproof.checks.ends.states import final_objects
 from staleproof.checks.facts.object_history import Incarnation, creations, object_history
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.view.life import view

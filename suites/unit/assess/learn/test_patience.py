@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from staleproof.assess.learn.patience import Goals, deadline, lacks, may_come, may_need, probe
-from staleproof.checks.ends.hull import baseline, final_objects
+from staleproof.checks.ends.hull import baseline
+from staleproof.checks.ends.states import final_objects
 from staleproof.checks.facts.step_work import changing_kinds
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Committed, Released, Settled, StepEnded

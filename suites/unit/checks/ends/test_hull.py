@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from staleproof.checks.ends.hull import baseline, ends_with_more, final_objects, group, namespaced_kinds
+from staleproof.checks.ends.hull import baseline, ends_with_more, group
+from staleproof.checks.ends.states import final_objects
 from staleproof.checks.facts.object_history import names
 from staleproof.checks.facts.roles import Names, Role
 from staleproof.checks.trial import Trial
 from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.step import Apply
 
-from ..script import NAMESPACE, WIDGETS, Script, beside, reference, trial
+from ..script import NAMESPACE, WIDGETS, Script, reference, trial
 
 PODS = Role("Widget/w", "pods", "w-")
 CLAIMS = "persistentvolumeclaims"
@@ -375,15 +376,3 @@ def test_bookkeeping_and_what_every_namespace_has_are_left_out() -> None:
     script = trial().applied("leader", "leases.coordination.k8s.io").applied("kube-root-ca.crt", "configmaps")
 
     assert group(final_objects(Trial(script.ends())), NAMESPACE, Names()) == {}
-
-
-def test_a_state_can_be_looked_at_in_the_middle() -> None:
-    of = Trial(trial().applied("w").creates("w-a").deletes("w-a").ends())
-    middle = next(index for index, entry in enumerate(of.entries) if getattr(entry, "type", "") == "DELETED")
-
-    assert [obj["metadata"]["name"] for _, obj in final_objects(of)] == ["w"]
-    assert [obj["metadata"]["name"] for _, obj in final_objects(of, until=middle)] == ["w", "w-a"]
-
-
-def test_the_kinds_of_a_namespace_are_those_of_the_fault_free_runs() -> None:
-    assert namespaced_kinds(beside(trial().applied("x", "configmaps"))) == {"Widget", "Pod"}

@@ -89,6 +89,8 @@ SHORTEST_WAIT_SECONDS = 0.02
 """A retry later than this was waited for, if nothing else was asked meanwhile."""
 PASS_SECONDS = 0.1
 """Requests that follow one another so closely are of one pass of a controller over an object."""
+LONGEST_PASS_SECONDS = 0.25
+"""What is left of a pass when a trial has settled in the middle of it takes no longer."""
 LONGEST_THROTTLE_SECONDS = 0.25
 """Between requests of one look: client-go's default is 5 a second, so neighbours are 0.2 s apart at most."""
 CLOSE_SECONDS = 0.5

@@ -154,8 +154,8 @@ def as_long(asks: Asks, plan: Plan, history: History) -> tuple[History, ...]:
 def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
     """The references of a trial, and those among what was found that can be compared with, too.
 
-    A run with a fault, however harmless, in which the controller ceased to work is no excuse for having ceased to work. One without
-    any is: then the faults are not to blame.
+    A run in which the controller was woken, or some of the faults were left, is no excuse for having ceased to work if it ceased to
+    work there. One in which nothing was done to it is: then the faults are not to blame.
     """
     known = {each.digest for each in history.references if each.digest}
     trial = indexed(history, (*history.references, *(each for each in found if each.digest not in known)))
@@ -163,8 +163,12 @@ def _more(history: History, found: Sequence[History]) -> tuple[History, ...]:
     usable = [each for each in trial.references[len(history.harmless) :] if _is_usable(each.history, history)]
     return (
         *history.references,
-        *(each.history for each in usable if not (each.plan.faults and stopped_half_way(each, references))),
+        *(each.history for each in usable if not (_is_woken(each) and stopped_half_way(each, references))),
     )
+
+
+def _is_woken(run: Trial) -> bool:
+    return run.role == "woken" or bool(run.plan.faults)
 
 
 def _is_usable(reference: History, history: History) -> bool:

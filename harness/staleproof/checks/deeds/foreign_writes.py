@@ -9,7 +9,6 @@ from typing import Any
 from staleproof.checks.facts.belongings import uids_of_workload
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
-from staleproof.core.history.change import void_writes
 from staleproof.core.history.entry import Competed
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import written
@@ -18,12 +17,12 @@ from staleproof.core.plan.manifest import Manifest
 
 @fact
 def foreign_writes(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
-    """Those that changed something, with what was written: neither the workload's nor mentioned there, nor made by a competing
+    """Those that committed something, with what was written: neither the workload's nor mentioned there, nor made by a competing
     write. A controller may apply what is there already when it starts, and no fault-free run starts it anew."""
     made, ours = object_history(trial).objects, uids_of_workload(trial)
     excused = ours | {entry.uid for _, entry in trial.every(Competed)}
-    void = {request.index for request in void_writes(trial.work, trial.commits, trial.plan.settle.moves)}
-    effective = (request for request in trial.work if request.succeeded and request.index not in void)
+    committed = {commit.heard.index for commit in trial.commits if commit.heard is not None}
+    effective = (request for request in trial.work if request.succeeded and request.index in committed)
     wrote = [(request, made.get(uid)) for request in effective for uid, _ in written(request)]
     foreign = [(request, each) for request, each in wrote if each is not None and each.uid not in excused]
     said = [commit.entry.object for uid in ours for commit in made[uid].commits] if foreign else []

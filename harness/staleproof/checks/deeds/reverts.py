@@ -7,6 +7,8 @@ by the rule that uses this; scaling up and down again is the most natural reason
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
@@ -55,18 +57,42 @@ class Revert:
         return self.content.value(self.path)
 
     @property
-    def known_as(self) -> str:
-        """The value, as it is called in any run of the workload."""
-        return self._in_any_run(self.value)
-
-    @property
-    def overwritten_as(self) -> str:
-        """The value that was overwritten, in the same way."""
-        return self._in_any_run(self.overwritten.value(self.path))
+    def turn(self) -> "Turn":
+        """The change that it is."""
+        return Turn(
+            self.field, self._in_any_run(self.overwritten.value(self.path)), self._in_any_run(self.value), self.request_index
+        )
 
     def _in_any_run(self, value: object) -> str:
-        namespace = self.child.first.entry.namespace
-        return repr(value).replace(namespace, "<namespace>") if namespace else repr(value)
+        return in_any_run(value, self.child)
+
+
+class Turn(NamedTuple):
+    """That a field was given another value, by any writer; the values as they are called in any run of the workload."""
+
+    field: tuple[Role, str]
+    before: str
+    after: str
+    at: int
+
+
+def in_any_run(value: object, of: Incarnation) -> str:
+    """A value without the namespace of the run."""
+    namespace = of.first.entry.namespace
+    return repr(value).replace(namespace, "<namespace>") if namespace else repr(value)
+
+
+@fact
+def turns(trial: Trial) -> Mapping[tuple[Role, str], Sequence[Turn]]:
+    """All of them, by field, object by object."""
+    found: dict[tuple[Role, str], list[Turn]] = defaultdict(list)
+    for child in object_history(trial).objects.values():
+        for before, after in pairwise(_contents(child)):
+            index = after.commit.by.index if after.commit.by is not None else after.commit.index
+            for path in (path for path in before.flat.keys() | after.flat.keys() if before.value(path) != after.value(path)):
+                turn = Turn((child.role, path), in_any_run(before.value(path), child), in_any_run(after.value(path), child), index)
+                found[turn.field].append(turn)
+    return found
 
 
 @fact
@@ -88,10 +114,9 @@ def _is_own_update(commit: Commit) -> bool:
 
 def _of(child: Incarnation) -> Iterator[Revert]:
     """What was returned in one object."""
-    commits = [commit for commit in child.commits if commit.entry.type != "DELETED"] if len(child.commits) >= _FEWEST else []
     given: dict[str, list[Content]] = defaultdict(list)
     before: Content | None = None
-    for content in (Content(commit, dict(flatten(content_of(commit.entry.object), {}))) for commit in commits):
+    for content in _contents(child) if len(child.commits) >= _FEWEST else ():
         for path in sorted(content.flat.keys() | (before.flat.keys() if before is not None else ())):
             if before is not None and content.value(path) == before.value(path):
                 continue
@@ -102,3 +127,9 @@ def _of(child: Incarnation) -> Iterator[Revert]:
                 yield Revert(child, path, values[-1], content)
             values.append(content)
         before = content
+
+
+def _contents(child: Incarnation) -> Iterator[Content]:
+    """What it held after each commit but that of its end."""
+    commits = (commit for commit in child.commits if commit.entry.type != "DELETED")
+    return (Content(commit, dict(flatten(content_of(commit.entry.object), {}))) for commit in commits)

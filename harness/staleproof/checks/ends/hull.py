@@ -53,6 +53,8 @@ Values = Mapping[str, object]
 Orders = Mapping[str, Hashable]
 """By path of a list: what is in it, in whatever order."""
 _REPORTS = ("status.", "metadata.annotations.")
+Places = Mapping[str, frozenset[Role]]
+"""The roles of the Pods that are on a Node, by its name, or at an address."""
 IsAsGood = Callable[[Role, str, object, Collection[object]], bool]
 """Whether a value of a field, by its path, is as good as any of those that the references have."""
 
@@ -90,7 +92,7 @@ class Baseline:
         moves: the fields that move by themselves (`Settle.moves`), which are not compared.
         kinds: an owner of one of these that is not there is gone.
         given: (resource, name) of what was there before: it is no part of an end as long as it is as it was.
-        places: the Nodes and addresses at which their Pods were.
+        places: the Nodes and addresses at which their Pods were, with the roles of these.
     """
 
     counts: Mapping[Role, Sequence[int]] = field(default_factory=dict)
@@ -103,7 +105,7 @@ class Baseline:
     moves: Collection[str] = ()
     kinds: Collection[str] = ()
     given: Collection[tuple[str, str]] = ()
-    places: frozenset[str] = frozenset()
+    places: Places = field(default_factory=dict)
 
     def difference(self, objects: Iterable[tuple[str, Manifest]], namespace: str) -> str:
         """The first way in which a state (resource, object) is not like the references' end; empty when it is. All that is there
@@ -122,7 +124,7 @@ class Baseline:
         """Every role whose count, or first field whose value, is not like the references' end; of what is compared (`own`),
         if that is given, and but for what is as good: how many there are of these roles, and these values."""
         there = without_garbage(list(objects), self.kinds)
-        state, places = group(there, namespace, self.names), self.places | _places(there)
+        state, places = group(there, namespace, self.names), _places([(there, self.names)])
 
         def is_fine(role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
             return self._is_placed(path, value, wanted, places) or is_as_good(role, path, value, wanted)
@@ -141,9 +143,10 @@ class Baseline:
                     yield difference
         yield from self._totals(state, own)
 
-    def _is_placed(self, path: str, value: object, wanted: Collection[object], places: Collection[str]) -> bool:
-        """Whether a report copies where a Pod is, as it does in the references: that is the scheduler's choice."""
-        return path.startswith(_REPORTS) and value in places and not self.places.isdisjoint(wanted)
+    def _is_placed(self, path: str, value: object, wanted: Collection[object], places: Places) -> bool:
+        """Whether a report copies where a Pod is, and in the references where such a Pod was: that is the scheduler's choice."""
+        here = places.get(value, frozenset()) if path.startswith(_REPORTS) and isinstance(value, str) else frozenset[Role]()
+        return any(not here.isdisjoint(self.places.get(each, ())) for each in wanted if isinstance(each, str))
 
     def without_unchanged(self, objects: Iterable[tuple[str, Manifest]], run: Trial) -> list[tuple[str, Manifest]]:
         """A state of a run without what was there before and is as it was, if nothing ever happened to that in the references."""
@@ -252,12 +255,15 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
     sums = ranges([totals(end) for _, end in ends], plain_sums, shaken)
     before = (each for run in (trial, *(run for run, _ in states)) for each in run.history.header.given)
     given = frozenset((each.resource, each.name) for each in before)
-    moves, places = frozenset(trial.plan.settle.moves), frozenset[str]().union(*(_places(state) for _, state in clean))
+    moves, places = frozenset(trial.plan.settle.moves), _places([(state, known) for _, state in clean])
     return Baseline(counts, values, masks, orders, shaky, sums, known, moves, kinds, given, places)
 
 
-def _places(objects: Iterable[tuple[str, Manifest]]) -> frozenset[str]:
-    return frozenset(place for resource, obj in objects if resource == "pods" for place in placed_at(obj))
+def _places(states: Iterable[tuple[Sequence[tuple[str, Manifest]], Names]]) -> Places:
+    """Where the Pods of these states are, with the roles of those that are there."""
+    every = ((role, obj) for objects, names in states for role, _, resource, obj in _in_roles(objects, names) if resource == "pods")
+    found = grouped((place, role) for role, obj in every for place in placed_at(obj))
+    return {place: frozenset(roles) for place, roles in found.items()}
 
 
 def differing(ends: Sequence[Sequence[Flat]], paths: Iterable[str]) -> frozenset[str]:
@@ -316,19 +322,24 @@ def _of_role(run: Trial, role: Role, trial: Trial, *, until: int | None = None) 
 
 def group(objects: Iterable[tuple[str, Manifest]], namespace: str, names: Names) -> dict[Role, list[Flat]]:
     """Objects by role, flattened."""
+    found: dict[Role, list[Flat]] = defaultdict(list)
+    for role, is_stable, resource, obj in _in_roles(objects, names):
+        replaced = {} if is_stable else {obj["metadata"]["name"]: "<name>"}
+        flat = unnumbered(resource, dict(flatten(obj, replaced, namespace)))
+        found[role].append(_current(flat, obj["metadata"].get("generation")))
+    return found
+
+
+def _in_roles(objects: Iterable[tuple[str, Manifest]], names: Names) -> Iterator[tuple[Role, bool, str, Manifest]]:
+    """Each object that counts, with its role, and whether its name is a stable one; (role, is stable, resource, object)."""
     counted = without_past_revisions([(resource, obj) for resource, obj in objects if _counts(resource, obj)])
     labels = owner_labels(obj for _, obj in counted)
     stable = frozenset(each._replace(owner=_live(each.owner)) for each in names.stable)
     stems = frozenset(role._replace(owner=_live(role.owner)) for role in names.stems)
     known = Names(stable, stems)
-    found: dict[Role, list[Flat]] = defaultdict(list)
     for resource, obj in counted:
-        name = obj["metadata"]["name"]
-        called = named(obj, resource, name, labels)
-        replaced = {} if called in stable else {name: "<name>"}
-        flat = unnumbered(resource, dict(flatten(obj, replaced, namespace)))
-        found[known.role(called, obj)].append(_current(flat, obj["metadata"].get("generation")))
-    return found
+        called = named(obj, resource, obj["metadata"]["name"], labels)
+        yield known.role(called, obj), called in stable, resource, obj
 
 
 def _current(flat: dict[str, object], generation: object) -> Flat:

@@ -23,7 +23,7 @@ from staleproof.core.history.change import LOOKS, essential, void_writes
 from staleproof.core.history.entry import Answered, Committed, Settled
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, is_bookkeeping, is_create
-from staleproof.core.times import PASS_SECONDS
+from staleproof.core.times import LONGEST_PASS_SECONDS, PASS_SECONDS
 from staleproof.core.wording import plural
 
 
@@ -147,11 +147,12 @@ def _untested(trial: Trial, disturbed: int, looks: Sequence[int]) -> str:
 
 
 def _pass_over(trial: Trial, settled: int) -> int:
-    """Where the pass is over in which the controller was when the trial had settled: its requests follow one another closely."""
-    over, last = settled, None
+    """Where the pass is over in which the controller was when the trial had settled: its requests follow one another closely, and
+    do so for a moment only."""
+    over, last, latest = settled, None, trial.at(settled) + LONGEST_PASS_SECONDS
     for request in trial.work:
         began, ended = trial.at(request.index), trial.at(request.answer_index or request.index)
-        if request.index > settled and (last is None or began - last > PASS_SECONDS):
+        if request.index > settled and (last is None or began - last > PASS_SECONDS or began > latest):
             break
         if request.index > settled or trial.at(settled) - ended <= PASS_SECONDS:
             over, last = max(over, request.index), ended

@@ -12,7 +12,7 @@ from staleproof.checks.deeds.children import end_of_step, step_at
 from staleproof.checks.deeds.conflicts import Conflict, conflicts, hidden_updates, refused_updates
 from staleproof.checks.deeds.foreign_writes import foreign_writes
 from staleproof.checks.deeds.overwrites import Overwrite, blind_puts, changes_by_others, knows_change, overwrites
-from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts
+from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts, turns
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.primary_view import acted_on_more, primary_view
@@ -39,9 +39,9 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
        an earlier life, had created or changed live children or the one it deleted; a state that wants the same is not older;
     3. the primary was not being deleted: then its children may go, whatever is known of it.
 
-    For an update: it returned content (not metadata, not status) to an earlier value, which no reference did by the end of that
-    step, and the value that it overwrote was newer than its view: written by the controller for a state of the primary that this
-    life does not know, or, in the primary itself, by another user and not shown yet.
+    For an update: it returned content (not metadata, not status) to an earlier value, which no reference did as often by the end of
+    that step, and the value that it overwrote was newer than its view: written by the controller for a state of the primary that
+    this life does not know, or, in the primary itself, by another user and not shown yet.
 
     What belongs to a primary follows from owner references, or from ties that the references had (`belongings`).
 
@@ -49,7 +49,7 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
     """
     first: dict[int, Revert] = {}
     for back in own_reverts(trial):
-        if not any(in_references(trial, partial(_goes_back, back, step_at(trial, back.request_index)))):
+        if not any(in_references(trial, partial(_goes_back, trial, back, step_at(trial, back.request_index)))):
             first.setdefault(back.request_index, back)
     for _, back in sorted(first.items()):
         yield from _set_back(trial, back)
@@ -57,12 +57,15 @@ def no_time_travel(trial: Trial) -> Iterator[Said]:
         yield NotExercised("the controller was never shown less of a primary than what had been done for it")
 
 
-def _goes_back(back: Revert, step: int, run: Trial) -> bool:
-    """Whether a run set that field back to that value, too, by the end of a step; or to any, if it never had that one: a value may
-    name what there is in one run only."""
-    returned = [each for each in reverts(run) if each.field == back.field and each.request_index < end_of_step(run, step)]
-    had = {each.known_as for each in returned} | {each.overwritten_as for each in returned}
-    return any(each.known_as == back.known_as for each in returned) or (bool(returned) and back.known_as not in had)
+def _goes_back(trial: Trial, back: Revert, step: int, run: Trial) -> bool:
+    """Whether a run set that field back by the end of a step, too: from that value to that one, as often as it was by then; or at
+    all, where it never had one of these, as a value may name what there is in one run only."""
+    known, until = turns(run).get(back.field, ()), end_of_step(run, step)
+    had = {value for turn in known for value in (turn.before, turn.after)}
+    if not {back.turn.before, back.turn.after} <= had:
+        return any(each.field == back.field and each.request_index < until for each in reverts(run))
+    times = sum(turn[:3] == back.turn[:3] for turn in turns(trial).get(back.field, ()) if turn.at <= back.request_index)
+    return times <= sum(turn[:3] == back.turn[:3] and turn.at < until for turn in known)
 
 
 def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:

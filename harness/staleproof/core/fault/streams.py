@@ -36,8 +36,8 @@ _RELEASES: dict[Release, tuple[End | None, set[Effect], Twin | None]] = {
 
 
 class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
-    """Hold every event and bookmark of the resource's streams. Initial events are let through: a client that starts meanwhile gets
-    the state as it is, be it by a LIST or by a WatchList.
+    """Hold every event and bookmark of the resource's streams. The initial events of a WatchList are let through: a client that
+    starts meanwhile gets the state as it is, as it would by a LIST.
 
     `release` says how the client catches up: `events` delivers what was held at once, in order; `trickle` one after the other;
     `relist` ends the stream with 410, so the client lists; `resume` ends it cleanly, so the API server sends the events again.
@@ -59,7 +59,7 @@ class HoldStream(Fault, frozen=True, kw_only=True, tag="Hold"):
         return _RELEASES[self.release][2]
 
     def on_frame(self, frame: Frame, place: Place) -> FrameDecision:
-        return PASS if place.burst else HOLD
+        return PASS if place.burst and place.seat.request.is_watch_list else HOLD
 
     @property
     def on_close(self) -> End | None:

@@ -45,7 +45,7 @@ class Endings:
         self._spec, self._settle, self._bus, self._activity = spec, spec.plan.settle, bus, bus.activity
         self._process_faults, self._readings = process_faults, readings
         self._live, self._so_far = live, so_far
-        self._step_began = 0.0
+        self._step_began = self._needed = 0.0
 
     async def until_over(self, number: int) -> bool:
         """Wait until a step is over; whether the controller is idle then, and not just out of time.
@@ -111,8 +111,8 @@ class Endings:
 
     def _goes_in_circles(self, now: float) -> bool:
         """Whether under a fault it makes again and again what is removed again and again, in this step, and far more often than the
-        references do in all of theirs: it will go on like that for as long as the fault."""
-        if not self._spec.plan.faults or now - self._step_began < CIRCLES_SECONDS:
+        references do in all of theirs: it will go on like that for as long as the fault. Nothing is known where there are none."""
+        if not (self._spec.plan.faults and self._spec.references) or now - self._step_began < CIRCLES_SECONDS:
             return False
         return self._activity.most_removed > _MANY_ROUNDS + CIRCLES_FACTOR * self._usually_removed
 
@@ -198,7 +198,9 @@ class Endings:
         it had its time, or would need more than it is given."""
         needed = self._spec.may_need(self._so_far()) if self._spec.may_need else 0.0
         left = needed + MARGIN_SECONDS - waited if needed <= AT_MOST_NEEDED_SECONDS else 0.0
-        return min(max(left, 0.0), ASKED_AGAIN_SECONDS)
+        has_come = needed < self._needed  # what it tried again may still be under way
+        self._needed = needed
+        return ASKED_AGAIN_SECONDS if has_come else min(max(left, 0.0), ASKED_AGAIN_SECONDS)
 
 
 def _removals(run: History) -> Iterator[Committed]:

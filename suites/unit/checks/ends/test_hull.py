@@ -82,6 +82,14 @@ def placed(script: Script, node: str, *, says: str = "status", shown: str = "") 
     return script.updates("w", WIDGETS, subresource="status" if says == "status" else "", **fields)
 
 
+def two(script: Script, says: str, *, swapped: bool = False) -> Script:
+    """Two pods of their own names on two Nodes, and a widget that says on which the first is."""
+    nodes = ["node-2", "node-1"] if swapped else ["node-1", "node-2"]
+    for name, node in zip(("w-0", "w-1"), nodes, strict=True):
+        apply(script).creates(name, generated="", spec={"nodeName": node})
+    return script.updates("w", WIDGETS, status={"primaryOn": says})
+
+
 def both(workload: Callable[..., Script], *args: object, **fields: object) -> tuple[Script, Script]:
     """Two references that do the same."""
     return workload(reference(1), *args, **fields), workload(reference(2), *args, **fields)
@@ -177,6 +185,12 @@ CASES: dict[str, tuple[Script, tuple[Script, Script], str]] = {
         "pod of widget/w: spec is 0, fault-free runs ended with 1",
     ),
     "where the scheduler has put a pod, in a status": (placed(trial(), "node-2"), both(placed, "node-1"), ""),
+    "where another pod is": (
+        two(trial(), "node-2"),
+        both(two, "node-1"),
+        "widget/w: status.primaryOn is 'node-2', fault-free runs ended with 'node-1'",
+    ),
+    "where it is now": (two(trial(), "node-2", swapped=True), both(two, "node-1"), ""),
     "another place than that": (
         placed(trial(), "node-2", shown="nowhere"),
         both(placed, "node-1"),

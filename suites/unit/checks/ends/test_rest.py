@@ -1,5 +1,6 @@
 """Which writes at rest change anything."""
 
+import pytest
 from msgspec import structs
 
 from staleproof.checks.ends.rest import Cost, cost, rest
@@ -40,6 +41,26 @@ def cut() -> Script:
     for number in range(began, len(script.entries)):  # closely
         script.entries[number] = structs.replace(script.entries[number], at=first + 0.01 * (number - began))
     return script.resynced()
+
+
+def hot(every: float) -> Script:
+    """It writes without a pause, before it has settled and after."""
+    script = done(trial()).passes(1.0)
+    began = len(script.entries)
+    for _ in range(20):
+        script.updates("w")
+    script.settled().resynced()
+    for _ in range(50):
+        script.updates("w")
+    first = script.entries[began].at
+    for number in range(began, len(script.entries)):
+        script.entries[number] = structs.replace(script.entries[number], at=first + every * (number - began))
+    return script
+
+
+@pytest.mark.parametrize("every", [0.02, 0.04, 0.2])
+def test_what_never_pauses_is_no_pass(every: float) -> None:
+    assert len(rest(Trial(hot(every).ends())).void) > 30
 
 
 def test_a_pass_that_was_under_way_when_the_trial_had_settled_is_left_out() -> None:

@@ -153,7 +153,43 @@ def named_anew(script: Script) -> Script:
     return script
 
 
+def three_values(script: Script) -> Script:
+    """The user changes the widget twice, and then back to the first."""
+    sets(written(script).step(3, "change").applied("w", spec=6), 6).idle(3)
+    return sets(script.step(4, "change").applied("w", spec=2), 2).idle(4)
+
+
+def between() -> Script:
+    script = three_values(Script(RESTART, PAST)).step(5, "touch").dies().lives_again(past={WIDGETS: {"w": 103}})
+    return sets(script, 4)
+
+
+def members(script: Script, *names: str) -> Script:
+    """A ConfigMap that says who is ready."""
+    for name in names:
+        script.updates("w-c", "configmaps", subresource="", data={"members": name})
+    return script
+
+
+def appearing(script: Script, *names: str) -> Script:
+    script.step(1, "apply").applied("w", spec=2).creates("w-c", resource="configmaps", generated="", data={"members": "-"}).idle(1)
+    return members(script.step(2, "change").applied("w", spec=4), *names).idle(2)
+
+
+def flapping(script: Script) -> Script:
+    """Both are ready at once; later one goes and comes again."""
+    return members(appearing(script, "a,b").step(3, "a pod goes"), "a", "a,b").idle(3)
+
+
+def one_by_one() -> Script:
+    """They are ready one after the other."""
+    script = appearing(Script(RESTART, PAST), "a", "a,b").step(3, "a pod goes").dies().lives_again(past=OLD)
+    return members(script, "a", "a,b").idle(3)
+
+
 CASES: Cases = {
+    "sets again what was there between two other values": (beside(between(), three_values), "FAIL"),
+    "sets back what follows something else, as they do, and they did so once only": (beside(one_by_one(), flapping), "PASS"),
     "sets again what the user has set back meanwhile": (
         beside(back_there(), there_and_back),
         "FAIL: the controller set data.n of configmap/ns/w-c back from 2 to 4 on an older view of widget/w, "

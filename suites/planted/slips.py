@@ -150,8 +150,8 @@ SLIPS = (
     Slip(
         "reserve-spent",
         f"{_PACKAGES}/assess/run/queue.py",
-        "return time.monotonic() + self._calm_seconds(job) + job.seconds + reserve <= ends",
-        "return time.monotonic() + self._calm_seconds(job) + job.seconds - reserve <= ends",
+        "left = ends - time.monotonic() - job.seconds - reserve",
+        "left = ends - time.monotonic() - job.seconds + reserve",
         unit("assess/run/queue::what_a_plan_took_longer_than_expected_is_kept_in_reserve"),
     ),
     Slip(

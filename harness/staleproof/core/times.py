@@ -215,7 +215,7 @@ HEALS_SECONDS = 1.0
 HEALS_FACTOR = 1.5
 """The same, of what it took."""
 RETRY_FACTOR = 1.5
-"""Of the longest that the controller was seen to wait before it tried a rejected write again by itself: one whose answer was lost
+"""Of the longest that the controller was seen to wait before it tried a rejected create again by itself: one whose answer was lost
 is tried again by then, and no sooner than that part of it."""
 PERIODS_FACTOR = 2.0
 """Of the longest time that a controller was quiet in a run without faults before it asked for something by itself: what comes once

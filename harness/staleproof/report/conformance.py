@@ -18,6 +18,7 @@ from staleproof.checks.requirement import Level, Requirement
 from staleproof.checks.verdict import Outcome, Severity, rank
 from staleproof.core.plan.plan import API_VERSION, ApiVersion
 from staleproof.core.wording import plural, some
+from staleproof.report.coverage import USUAL_ERROR
 from staleproof.report.model import Report, TrialReport, Word, exercised, overall, reason, refused, scored, tried
 from staleproof.version import is_release
 
@@ -28,6 +29,8 @@ _MUTABLE = frozenset({"", "latest", "main", "master", "head", "dev"})
 _WORDS = {"success": "succeeded", "partial": "partially succeeded", "failure": "failed"}
 _TYPED = frozenset({"kubernetes", "provider", "arch", "wireFormat", "rbac", "companions", "staleproof"})
 """What of a report's environment has a field of its own."""
+_NOT_SENT = frozenset({USUAL_ERROR})
+"""A line of a log is for those who made the run."""
 _MOST = 3
 
 TestResult = Literal["success", "partial", "failure"]
@@ -387,7 +390,7 @@ def _surroundings(report: Report) -> Surroundings:
         profile=report.profile,
         minutes=report.minutes if report.minutes is not None else UNSET,
         versions=report.versions,
-        notes={name: text for name, text in said.items() if name not in _TYPED},
+        notes={name: text for name, text in said.items() if name not in _TYPED | _NOT_SENT},
     )
 
 

@@ -102,15 +102,16 @@ def standing_error(lines: Sequence[str], *, is_kept_from_work: bool) -> tuple[st
 
 
 def usual_error(logs: Sequence[Sequence[str]]) -> str:
-    """The error that most of the logs of runs without faults have, and how often, in words; empty if there is none. Such a
-    controller may never have come to its work, so that there was little to judge."""
+    """The error that most of the logs of runs without faults have, more than once or one that the table of symptoms has, and how
+    often, in words; empty if there is none. Such a controller may never have come to its work, and there was little to judge."""
     errors = [[line for line in map(in_short, log) if is_error(line) and not _BESIDES.search(line)] for log in logs]
-    runs = Counter(same for each in errors for same in set(map(_same, each)))
-    same, count = max(runs.items(), key=lambda each: each[1], default=("", 0))
-    if len(logs) < _FEWEST_LOGS or count < _MOST_OF * len(logs):
-        return ""
-    lines = [line for each in errors for line in each if _same(line) == same]
-    return f"{lines[-1]} ({plural(len(lines), 'time')} in {count} of {len(logs)} runs)"
+    runs = Counter(same for each in errors for same in dict.fromkeys(map(_same, each)))
+    lines = {_same(line): line for each in errors for line in each}
+    times = Counter(_same(line) for each in errors for line in each)
+    usual = [same for same, count in runs.items() if len(logs) >= _FEWEST_LOGS and count >= _MOST_OF * len(logs)]
+    lasting = [same for same in usual if times[same] > runs[same] or explained([lines[same]])]
+    same = max(lasting, key=lambda each: (bool(explained([lines[each]])), times[each], each), default="")
+    return f"{lines[same]} ({plural(times[same], 'time')} in {runs[same]} of {len(logs)} runs)" if same else ""
 
 
 def _same(line: str) -> str:

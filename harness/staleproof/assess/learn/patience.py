@@ -12,7 +12,7 @@ from staleproof.checks.ends.convergence import certain_difference, unneeded
 from staleproof.checks.ends.hull import baseline, step_baselines
 from staleproof.checks.ends.leftovers import leftovers
 from staleproof.checks.facts.recovery_budget import budget
-from staleproof.checks.facts.retries import last_lost_write
+from staleproof.checks.facts.retries import last_lost_create
 from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.change import WriteKind
@@ -21,7 +21,14 @@ from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, in_parts, is_workload
-from staleproof.core.times import DEADLINE_FACTOR, DEADLINE_SECONDS, PROBE_FACTOR, PROBE_SECONDS, RETRY_FACTOR
+from staleproof.core.times import (
+    DEADLINE_FACTOR,
+    DEADLINE_SECONDS,
+    OUTAGE_DEADLINE_SECONDS,
+    PROBE_FACTOR,
+    PROBE_SECONDS,
+    RETRY_FACTOR,
+)
 from staleproof.drive.trial.probe import Probe
 from staleproof.drive.trial.spec import Live
 
@@ -77,11 +84,11 @@ def may_need(history: History) -> float:
 
 
 def may_come(history: History, retry_seconds: float) -> float:
-    """The seconds after the release by which the controller tries again a write whose answer was lost, if it waits as long as it
-    was seen to wait after a rejected one. What it then does twice, nothing that is missing announces. 0 if there is no such write,
-    or the controller has worked since."""
+    """The seconds after the release by which the controller tries again a create whose answer was lost, if it waits as long as it
+    was seen to wait after a rejected one. What it then makes twice, nothing that is missing announces. 0 if there is no such
+    create, or the controller has worked since."""
     trial = indexed(history, history.references)
-    lost = last_lost_write(trial) if retry_seconds and trial.released is not None else None
+    lost = last_lost_create(trial) if retry_seconds and trial.released is not None else None
     if lost is None or trial.released is None:
         return 0.0
     earliest = trial.at(lost) + retry_seconds / RETRY_FACTOR
@@ -101,11 +108,13 @@ def lacks(history: History, unstable: Sequence[UnstableField] = ()) -> str:
 
 
 def deadline(plan: Plan, references: Sequence[History], patience: float = 0.0) -> float:
-    """Seconds: the plan's own, or no more than every plan has and the user's `patience`, if there is one; or if that is longer, a
-    multiple of what the slowest reference took. What a correct controller may need is waited for besides (`may_need`)."""
+    """Seconds: the plan's own; but where a plan has more for an outage, no more than the user's `patience`, if there is one, and no
+    less than every plan has. If it is longer, a multiple of what the slowest reference took. What a correct controller may need is
+    waited for besides (`may_need`)."""
     slowest = max((_settle_seconds(indexed(reference)) for reference in references), default=0.0)
-    most = max(patience, DEADLINE_SECONDS) if patience else math.inf
-    return max(min(plan.settle.deadline_seconds, most), DEADLINE_FACTOR * slowest)
+    own = plan.settle.deadline_seconds
+    most = max(patience, DEADLINE_SECONDS) if patience and own <= OUTAGE_DEADLINE_SECONDS else own
+    return max(min(own, most), DEADLINE_FACTOR * slowest)
 
 
 def _settle_seconds(trial: Trial) -> float:

@@ -49,7 +49,7 @@ from staleproof.draw.profile import PROFILES
 from staleproof.draw.shrink import is_shrunk
 from staleproof.draw.strategies import SCENARIO
 from staleproof.drive.cluster.manifests import name_of
-from staleproof.drive.trial.environment import CONTROLLER_LOG
+from staleproof.drive.trial.environment import PROXY_LOG
 from staleproof.errors import OutOfTime, SetupError
 from staleproof.report.baseline import Baseline, excused, in_words
 from staleproof.report.coverage import USUAL_ERROR
@@ -354,7 +354,7 @@ class Notes:
 
     def _conclude(self, *, partial: bool) -> None:
         """Write the reports, and the baseline if that is asked for. SetupError when one cannot be written."""
-        if error := usual_error(RunFolder(self.folder).logs_without_faults(CONTROLLER_LOG)):
+        if error := usual_error(RunFolder(self.folder).logs_without_faults(PROXY_LOG)):
             self.environment[USUAL_ERROR] = error
         self.report = self.made(partial=partial)
         self.known = in_words(self.baseline, self.report) if self.settings.baseline else []

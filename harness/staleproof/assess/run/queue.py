@@ -289,7 +289,8 @@ class Queue:
     def _has_time_for(self, job: Job) -> bool:
         ends = self.ends()
         reserve = min(self._reserve, RESERVE_FACTOR * (ends - self._began)) if self._hurries else 0.0
-        return time.monotonic() + self._calm_seconds(job) + job.seconds + reserve <= ends
+        left = ends - time.monotonic() - job.seconds - reserve
+        return left >= 0 and (left >= job.planned.calm_seconds or self._calm_seconds(job) <= left)
 
     def _is_over(self, job: Job) -> bool:
         """Whether the search that it belongs to has found something new."""

@@ -30,7 +30,7 @@ from staleproof.core.operator.prerequisite import with_payloads, without_payload
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.pace import longest_period
 from staleproof.core.plan.plan import Plan, Subject
-from staleproof.core.times import BUILT_SECONDS, LOOK_SECONDS, PERIODS_FACTOR
+from staleproof.core.times import BUILT_SECONDS, LOOK_SECONDS, PERIODS_FACTOR, RETRY_FACTOR
 from staleproof.draw.mutations.allowed import Mutations
 from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
@@ -195,11 +195,16 @@ class Worker:
         self.accompany((*ALWAYS, *plan.companions))
         self.keep_name(*plan.kept_names)
         self.make_own(plan.own_hosts)
+        made = self.filled(plan)
+        if lacking := without_payload(made.before):
+            self.note("placeholders", ", ".join(lacking))  # the payload of these Secrets is not known
+        return made
+
+    def filled(self, plan: Plan) -> Plan:
+        """With what is needed to run it again by itself, as far as it is there already; nothing is started for it."""
         mine = self.options
         manifests = plan.manifests or mine.manifests
         before = with_payloads(plan.before, mine.before) or mine.before
-        if lacking := without_payload(before):
-            self.note("placeholders", ", ".join(lacking))  # the payload of these Secrets is not known
         return msgspec.structs.replace(
             plan,
             controller=mine.subject,
@@ -315,8 +320,9 @@ class Worker:
 
     @property
     def retry_seconds(self) -> float:
-        """The longest that this controller was seen to wait in the run before it tried a rejected write again by itself."""
-        return min(self.options.patience, self.shared.longest_wait(self.key("retry")))
+        """The longest that this controller was seen to wait in the run before it tried a rejected create again by itself; no longer
+        than such a retry may be waited for."""
+        return min(self.options.patience / RETRY_FACTOR, self.shared.longest_wait(self.key("retry")))
 
     def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
         """What came of work of this kind on this controller, done once a run. An error in it is raised, and the next caller tries

@@ -75,10 +75,11 @@ class RunFolder:
         folders = [path for path in (self._shared / "references").glob("*") if len(path.name) == DIGEST_LENGTH]
         return {path.name: decode_plan((path / PLAN).read_bytes()) for path in sorted(folders)}
 
-    def logs_without_faults(self, name: str) -> list[list[str]]:
-        """The lines of the log of this name of each fault-free run that has one."""
-        calm = [self._reference(each) / name for each, plan in self.references().items() if not plan.faults]
-        return [log.read_text(errors="replace").splitlines() for log in calm if log.is_file()]
+    def logs_without_faults(self, besides: str) -> list[list[str]]:
+        """The lines of all logs of each fault-free run, but for the log of this name."""
+        calm = [self._reference(each) for each, plan in self.references().items() if not plan.faults]
+        logs = [sorted(each for each in folder.glob("*.log") if each.name != besides) for folder in calm]
+        return [[line for log in each for line in log.read_text(errors="replace").splitlines()] for each in logs if each]
 
     def once(self, key: str, make: Callable[[], bytes | None], acquire: Acquire = FileLock.acquire) -> bytes | None:
         """What came of the work with this key: the first to come does it, the others wait for it, and the next of them takes it

@@ -52,6 +52,7 @@ class References:
         self.worker = worker
         self._found: dict[str, tuple[History, ...]] = {}
         self._unstable: dict[tuple[str, ...], frozenset[UnstableField]] = {}
+        self._keys: dict[int, list[str]] = {}
 
     def of(self, plan: Plan) -> tuple[History, ...]:
         """Fault-free histories of this workload; run once for each workload and kept."""
@@ -102,8 +103,10 @@ class References:
 
     def unmade(self, plan: Plan) -> float:
         """Of the fault-free runs that `repeat` asks for, the part that no worker has made yet."""
-        runs = self.runs_of(self.worker.completed(plan))
-        return sum(not self.worker.shared.outcome(each.key).exists() for each in runs) / len(runs)
+        if id(plan) not in self._keys:  # whoever asks keeps the plan
+            self._keys[id(plan)] = [each.key for each in self.runs_of(self.worker.filled(plan).reference)]
+        keys = self._keys[id(plan)]
+        return sum(not self.worker.shared.outcome(key).exists() for key in keys) / len(keys)
 
     def shared_run(self, kind: str, plan: Plan, make: Callable[[Plan], History]) -> SharedRun:
         """A run that is made once for all workers; `make` runs the plan."""

@@ -43,7 +43,7 @@ from staleproof.assess.trial.suspects import SUSPECT, in_words, is_in_doubt, sus
 from staleproof.assess.trial.wanted import WantedRuns
 from staleproof.checks.catalog import waits
 from staleproof.checks.ends.healing import healed, usual_seconds
-from staleproof.checks.facts.retries import longest_retry
+from staleproof.checks.facts.retries import first_retry
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Verdict
@@ -419,6 +419,6 @@ class Session(Worker):
             healed_by=healed_by,
         )
         history = self.in_time(lambda env: run_trial(spec, env))
-        self.expect(history.digest, longest_retry(indexed(history, history.references)), kind="retry")
+        self.expect(history.digest, first_retry(indexed(history, history.references)), kind="retry")
         self._is_spoilt = bool(stopped(history))
         return history

@@ -18,7 +18,7 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.core.fault import CallFault, Effect
 from staleproof.core.history.entry import Answered, Asked, Committed, Delivered, FaultIndex, Listed, Opened, Refused
 from staleproof.core.history.provenance import Commit
-from staleproof.core.history.request import BOOKKEEPING, WRITES
+from staleproof.core.history.request import BOOKKEEPING
 from staleproof.core.times import LONGEST_THROTTLE_SECONDS, SHORTEST_WAIT_SECONDS
 from staleproof.core.wording import part_of
 
@@ -73,24 +73,28 @@ def waits_unknown(trial: Trial) -> Sequence[Rejections]:
     return [group for group in failed if group.later is None and not group.is_paced and group.rejected[-1] > finished]
 
 
-def longest_retry(trial: Trial) -> float:
-    """The longest silence, in seconds, after which the controller tried a rejected write again by itself; 0 if it never did, or
-    only when something had woken it. The silence begins behind what it was shown of its own note of the failure."""
-    woken, longest = _wakes(trial), 0.0
-    for group in rejections(trial):
-        tries = [*group.rejected, *([group.later] if group.later is not None else [])] if group.target.verb in WRITES else []
-        for before, index in pairwise(tries):
-            last = bisect_left(woken, index)
-            since = max(before, woken[last - 1]) if last else before
-            longest = max(longest, trial.at(index) - trial.at(since))
-    return longest
+def first_retry(trial: Trial) -> float:
+    """The longest silence, in seconds, after which the controller tried again by itself what had been rejected once; 0 if it never
+    did, or only when something had woken it. The silence begins behind what it was shown of its own note of the failure. What
+    comes after further failures is not asked: clients wait longer each time, and one lost answer is one failure."""
+    return max((_silence(trial, group) for group in rejections(trial) if group.target.verb == "create"), default=0.0)
 
 
-def last_lost_write(trial: Trial) -> int | None:
-    """Where the controller asked for the last write of this life whose answer was lost, and which it has not tried again; None if
+def _silence(trial: Trial, group: Rejections) -> float:
+    """Before the second try."""
+    first, *more = [*group.rejected, *([group.later] if group.later is not None else [])]
+    if not more:
+        return 0.0
+    woken = _wakes(trial)
+    last = bisect_left(woken, more[0])
+    return trial.at(more[0]) - trial.at(max(first, woken[last - 1]) if last else first)
+
+
+def last_lost_create(trial: Trial) -> int | None:
+    """Where the controller asked for the last create of this life whose answer was lost, and which it has not tried again; None if
     there is none."""
     life = trial.life_began(len(trial.entries) - 1)
-    lost = (each for each in _failed_by(trial, "loses") if each.target.verb in WRITES and each.later is None)
+    lost = (each for each in _failed_by(trial, "loses") if each.target.verb == "create" and each.later is None)
     return max((each.rejected[-1] for each in lost if each.rejected[-1] > life), default=None)
 
 

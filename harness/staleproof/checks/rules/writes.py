@@ -255,7 +255,7 @@ NO_BLIND_RETRY = Requirement(
 def no_cross_object_writes(trial: Trial) -> Iterator[Said]:
     """Touch only objects that it owns or is asked to manage.
 
-    A finding needs a write that was carried out, after a fault had fired, on an object that is none of these:
+    A finding needs a write that changed something, after a fault had fired, on an object that is none of these:
 
     1. of the workload, or owned by it at whatever depth, before or after the write (adopting and releasing is managing); owners
        that are gone by then are owners;

@@ -54,7 +54,7 @@ class Story:
     `compared` says which references were looked at; empty when the finding needs none.
 
     `severity` and `cause` are those of the finding, as far as it was judged; `also` has the other requirements that the same cause
-    violated in the trial, and `likewise` what else it was done to, as `pod/w-b`. `entries` has for each line the positions of what
+    violated in the trial, and `likewise` what else it was done to, as `pods/w-b`. `entries` has for each line the positions of what
     it is about. `program`: by the view of which of several programs it was found.
     """
 
@@ -101,19 +101,15 @@ def stories(verdicts: Sequence[Verdict], history: History) -> list[Story]:
 def _likewise(first: Finding, others: Sequence[Finding], history: History) -> tuple[str, ...]:
     """What else was written, or deleted, in the same way: what the last write among the witnesses of each finding is about."""
     trial = seen_by(history, first.program)
-    writes = [max((index for index in each.witnesses if _is_write(trial, index)), default=None) for each in (first, *others)]
-    about = [_about(trial, index) for index in writes if index is not None]
-    return tuple(dict.fromkeys(each for each in about if each and each != about[0]))
+    about = _written(trial, first)
+    return tuple(dict.fromkeys(each for each in (_written(trial, other) for other in others) if each not in ("", about)))
 
 
-def _is_write(trial: Trial, index: int) -> bool:
-    entry = trial.entries[index]
-    return isinstance(entry, Asked) and entry.verb in WRITES and bool(entry.name)
-
-
-def _about(trial: Trial, index: int) -> str:
-    entry = trial.entries[index]
-    return f"{entry.resource.partition('.')[0]}/{entry.name}" if isinstance(entry, Asked) else ""
+def _written(trial: Trial, finding: Finding) -> str:
+    """`pods/w-b`: the object that the last write among the witnesses names; empty if none does."""
+    asked = [entry for index in finding.witnesses if isinstance(entry := trial.entries[index], Asked)]
+    names = [f"{entry.resource.partition('.')[0]}/{entry.name}" for entry in asked if entry.verb in WRITES and entry.name]
+    return names[-1] if names else ""
 
 
 def _urgency(finding: Finding) -> tuple[bool, int]:

@@ -131,8 +131,8 @@ class PlannedFault:
             counts[frame] = ordinal
         return ordinal
 
-    def may_act_on(self, seat: Seat) -> bool:
-        """Whether it may act on a frame of this stream: the fault may be meant for so many streams at most."""
+    def may_end(self, seat: Seat) -> bool:
+        """Whether it may end this stream: the fault may be meant to end so many at most."""
         most: int | None = getattr(self.fault, "times", None)
         if most is not None and len(self._acted_on) < most:
             self._acted_on.add((seat.request.resource, seat.ordinal))

@@ -15,7 +15,7 @@ from staleproof.core.engine.expiry import Expiries
 from staleproof.core.engine.gate import Decide, Ruling
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef, PlannedFault
 from staleproof.core.fault import AnyFault, DropBookmarks, Place, Seat
-from staleproof.core.fault.decision import AnswerDecision, FrameDecision, FromPast, Pass, Refusal, RequestDecision
+from staleproof.core.fault.decision import AnswerDecision, FrameDecision, FromPast, Pass, Refusal, RequestDecision, Sever
 from staleproof.core.history.entry import FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, FaultRefused
 from staleproof.core.history.frame import Frame
 from staleproof.core.history.request import BOOKKEEPING, ApiRequest
@@ -126,7 +126,7 @@ class Schedule:
                 decision: FrameDecision = planned.fault.on_frame(frame, Place(seat, ordinal, burst))
                 if isinstance(decision, Refusal):
                     self.refuse(planned.ref, decision, f"{frame.type} of {seat.request.resource}")
-                elif not isinstance(decision, Pass) and planned.may_act_on(seat):
+                elif not isinstance(decision, Pass) and (not isinstance(decision, Sever) or planned.may_end(seat)):
                     return decision, planned.ref
             return Pass(), None
 

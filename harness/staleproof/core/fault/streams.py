@@ -223,7 +223,7 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
 
     @property
     def times(self) -> int | None:
-        """How many streams it acts on at most; None: on all."""
+        """How many streams it ends at most; None: no limit."""
         return 1 if self.then == "closes" else None
 
     def on_answer(self, request: ApiRequest, nth: int) -> AnswerDecision:

@@ -97,6 +97,7 @@ def test_conflicts_are_no_trouble() -> None:
 
 BAD = '{{"level":"error","msg":"Reconciler error","namespace":"staleproof-{:08x}","error":"no master URL"}}'
 WELL = '{"level":"info","msg":"Starting workers"}'
+KNOWN = f'{{"level":"error","msg":"problem running manager","error":"{PAIR}"}}'
 LATE = '{"level":"error","msg":"Reconciler error","error":"the object has been modified; please apply your changes"}'
 
 
@@ -104,14 +105,16 @@ LATE = '{"level":"error","msg":"Reconciler error","error":"the object has been m
     ("logs", "expected"),
     [
         ([[WELL, BAD.format(7), BAD.format(1099)]] * 3, "ERROR Reconciler error: no master URL (6 times in 3 of 3 runs)"),
-        ([[WELL, BAD.format(7)], [BAD.format(8)], [WELL]], "ERROR Reconciler error: no master URL (2 times in 2 of 3 runs)"),
+        ([[BAD.format(7)] * 2, [BAD.format(8)], [WELL]], "ERROR Reconciler error: no master URL (3 times in 2 of 3 runs)"),
+        ([[WELL, BAD.format(7)]] * 3, ""),
+        ([[KNOWN]] * 3, f"ERROR problem running manager: {PAIR} (3 times in 3 of 3 runs)"),
         ([[BAD.format(7)], [WELL], [WELL]], ""),
         ([[BAD.format(7)]] * 2, ""),
         ([[LATE]] * 3, ""),
         ([[WELL]] * 3, ""),
         ([], ""),
     ],
-    ids=["each", "most", "one", "too few runs", "a conflict", "none", "no log"],
+    ids=["each", "most", "once in each", "once, and known", "one", "too few runs", "a conflict", "none", "no log"],
 )
 def test_the_error_that_most_runs_without_faults_have(logs: list[list[str]], expected: str) -> None:
     assert usual_error(logs) == expected

@@ -57,7 +57,9 @@ def test_the_logs_of_fault_free_runs_are_found(tmp_path: Path) -> None:
         (folder / "plan.json").write_bytes(encode(plan))
         if number < 2:
             (folder / "controller.log").write_text(f"said {number}\nand more")
-    assert RunFolder(tmp_path).logs_without_faults("controller.log") == [["said 0", "and more"]]
+            (folder / "other.log").write_text("another program")
+        (folder / "proxy.log").write_text("ours")
+    assert RunFolder(tmp_path).logs_without_faults("proxy.log") == [["said 0", "and more", "another program"]]
 
 
 # --- work that is done once ------------------------------------------------------------------------------------------------------

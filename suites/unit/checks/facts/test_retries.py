@@ -6,8 +6,8 @@ from staleproof.checks.facts.retries import (
     Attempted,
     Pace,
     Rejections,
-    last_lost_write,
-    longest_retry,
+    first_retry,
+    last_lost_create,
     pace_of,
     rejections,
     repeated_writes,
@@ -151,6 +151,8 @@ RETRIES: dict[str, tuple[Script, float]] = {
     ),
     "after the rejections are over": (opened().rejected().passes(30.0).closes().creates("w-a"), 30.2),
     "woken": (opened().rejected().passes(60.0).applied("w", spec=2).shows("w", WIDGETS).creates("w-a"), 0.0),
+    "ever later": (opened().rejected().passes(0.2).rejected().passes(30.0).rejected(), 0.3),
+    "an update": (opened().rejected("update", "pods", "w-0").passes(60.0).rejected("update", "pods", "w-0"), 0.0),
     "a list": (opened().rejected("list").passes(60.0).rejected("list"), 0.0),
     "never": (opened().rejected().passes(60.0), 0.0),
 }
@@ -158,7 +160,7 @@ RETRIES: dict[str, tuple[Script, float]] = {
 
 @pytest.mark.parametrize(("script", "expected"), RETRIES.values(), ids=RETRIES)
 def test_a_retry_is_what_comes_after_a_silence(script: Script, expected: float) -> None:
-    assert longest_retry(Trial(script.unfinished())) == pytest.approx(expected, abs=0.35)
+    assert first_retry(Trial(script.unfinished())) == pytest.approx(expected, abs=0.35)
 
 
 def lost(verb: str = "create") -> Script:
@@ -173,12 +175,13 @@ def lost(verb: str = "create") -> Script:
         (lost().passes(60.0).creates("w-b"), False),
         (lost().creates("w-b", resource="secrets"), True),
         (lost("get"), False),
+        (lost("delete"), False),
         (Script().applied("w").creates("w-a"), False),
     ],
-    ids=["not tried again", "tried again", "something else is done", "a read", "answered"],
+    ids=["not tried again", "tried again", "something else is done", "a read", "a delete", "answered"],
 )
-def test_a_lost_write_is_one_until_it_is_tried_again(script: Script, *, is_one: bool) -> None:
-    found = last_lost_write(Trial(script.unfinished()))
+def test_a_lost_create_is_one_until_it_is_tried_again(script: Script, *, is_one: bool) -> None:
+    found = last_lost_create(Trial(script.unfinished()))
     assert (found is not None) is is_one
     if found is not None:
         assert isinstance(script.entries[found], Asked)

@@ -30,14 +30,15 @@ from staleproof.core.fault import (
     Seat,
     SeverStream,
     SlowAnswer,
+    SlowStart,
     StaleRead,
     Window,
 )
-from staleproof.core.fault.decision import DROP, HOLD, PASS, Competition, Cut, Delay, FromPast, Refusal, Reply, Stall
+from staleproof.core.fault.decision import DROP, HOLD, PASS, Competition, Cut, Delay, FromPast, Pass, Refusal, Reply, Sever, Stall
 from staleproof.core.history.entry import FaultClosed, FaultFired, FaultIndex, FaultMissed, FaultOpened, FaultRefused
 from staleproof.core.history.frame import Frame
 
-from ..fault.asking import ADDED, BOOKMARK, INITIAL_END, PODS, request
+from ..fault.asking import ADDED, BOOKMARK, INITIAL_END, PODS, WATCH_LIST, request
 
 ELSEWHERE, CLUSTER = replace(ADDED, namespace="other"), replace(ADDED, namespace="")
 CREATE, LIST, UPDATE = f"POST {PODS}", f"GET {PODS}", f"PUT {PODS}/x"
@@ -578,3 +579,14 @@ def test_what_the_api_server_does_happens_to_all_programs() -> None:
     assert [str(each) for each in RefuseWatchList(program="poller").misfits()] == [
         "program is poller, and this happens to all programs alike; leave it out"
     ]
+
+
+def test_a_first_list_is_broken_off_once_and_every_one_is_slow() -> None:
+    schedule = Schedule([SlowStart(resource="pods", by_seconds=2.0, then="closes")], "trial")
+    schedule.begin_step(1, 0.0)
+    found, burst = [], True
+    for seat in (schedule.seat(request(WATCH_LIST)), schedule.seat(request(WATCH_LIST))):
+        decide = schedule.decide_for(seat)
+        found.append([decide(frame, nth, burst)[0] for nth, frame in enumerate([ADDED, INITIAL_END], 1)])
+    assert found[0] == [Delay(2.0), Sever("clean", discard=False)]
+    assert found[1] == [Delay(2.0), Pass()]

@@ -25,6 +25,11 @@ def clumsy(script: Script) -> Script:
     return held(script).says_blindly().let_go(WIDGETS)
 
 
+def hasty(script: Script) -> Script:
+    """It asks as soon as its own write has left for it, and has not taken it in."""
+    return held(script).let_go(WIDGETS).says_blindly()
+
+
 def shown(script: Script, workload: Workload = done) -> Trial:
     """In the end everything is shown."""
     return beside(script.let_go(WIDGETS), workload)
@@ -80,6 +85,7 @@ CASES: Cases = {
     "knows what it wrote": (shown(held().says(1, replicas=1)), "PASS"),
     "waits until it is shown": (held().let_go(WIDGETS).says(1, replicas=1), "PASS"),
     "happens in the references": (shown(held().says_blindly(), clumsy), "PASS"),
+    "happens in the references, where the own write had just left": (shown(held().says_blindly(), hasty), "PASS"),
     "a conflict with another user": (shown(held().applied("w", spec=9).says_blindly()), "PASS"),
     "another user wrote right after": (shown(held().says_blindly().applied("w", spec=9)), "PASS"),
     "a competing write of a fault": (shown(competed()), "PASS"),

@@ -62,12 +62,27 @@ ACCUSED = (
     "which is not its own"
 )
 NO_FAULT = "NOT_EXERCISED: no fault touched the controller, so it had no reason to do anything unusual"
+
+
+def restarts() -> Script:
+    """All that it changes in another's Deployment is a time."""
+    script = trial().applied("theirs", "deployments.apps", spec=at("2026-01-01T00:00:00Z")).applied("w", spec=1)
+    script.hold().creates("w-a").updates("w", status=1)
+    return script.updates("theirs", "deployments.apps", subresource="", spec=at("2026-01-02T00:00:00Z"))
+
+
+def at(time: str) -> dict[str, Any]:
+    return {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": time}}}}
+
+
 CASES: Cases = {
     "writes to what belongs to others": (late(writes(held())), ACCUSED.format("wrote to", "theirs")),
     "an object is named once": (late(writes(writes(held(), 1), 2)), ACCUSED.format("wrote to", "theirs")),
     "makes what no reference had": (late(makes(held(), "nudge")), ACCUSED.format("created", "nudge")),
     "deletes it": (late(held().deletes("theirs", resource="configmaps")), ACCUSED.format("deleted", "theirs")),
     "deletes it with a collection": (late(held().deletes_all("configmaps")), ACCUSED.format("deleted", "theirs")),
+    "restarts another's pods": (late(restarts()), "FAIL"),
+    "patches it with what it is": (late(held().asks("patch", "configmaps", "theirs")), "PASS"),
     "keeps to its own": (late(held().deletes("w-a").updates("w", status=2)), "PASS"),
     # innocent, though it looks suspicious
     "does what it does in the references": (beside(late(makes(held(), "settings-2")), managing, done), "PASS"),

@@ -54,18 +54,23 @@ Cells = set[tuple[str, ...]]
 def expected_seconds(plan: Plan, took: Mapping[str, float]) -> float:
     """How long a trial of the plan will take. `took` says what things took without faults, as `Observed.seconds` does.
 
-    A kind of step that is not known takes as long as the longest in the plan that is; what is done together as long as such a step
-    took, or else longer than the longest of it, as the controller works on all of it.
+    A kind of step that is not known takes as long as the longest in the plan that is; what is done together longer than the longest
+    of it, or than one primary's part of such a step took, as the controller works on all of it.
     """
     kinds = {part.tag for part in in_parts(plan.steps)}
     longest = max((took[kind] for kind in kinds if kind in took), default=0.0)
     part_seconds = [[took.get(part.tag, longest) for part in parts(step)] for step in plan.steps]
-    guesses = [max(each, default=0.0) * (1 + _EACH_MORE * (len(each) - 1)) for each in part_seconds]
-    steps = sum(max(guess, took.get(step.tag, 0.0)) for guess, step in zip(guesses, plan.steps, strict=True))
+    firsts = [max([*each, took.get(step.tag, 0.0)]) for each, step in zip(part_seconds, plan.steps, strict=True)]
+    steps = sum(first * side_by_side(len(each)) for first, each in zip(firsts, part_seconds, strict=True))
     rests = sum(step.seconds for step in plan.steps if isinstance(step, Rest))
     starts = plan.fresh + sum("restarts" in fault.effects for fault in plan.faults)
     holds = sum(_holds(fault, plan) for fault in plan.faults)
     return steps + rests + holds + starts * took.get("start", 0.0) + took.get("settle", 0.0)
+
+
+def side_by_side(primaries: int) -> float:
+    """How many times as long as one of them so many primaries take that are worked on at once."""
+    return 1 + _EACH_MORE * (primaries - 1)
 
 
 def calm_seconds(plan: Plan, took: Mapping[str, float], *, runs: int) -> float:

@@ -110,8 +110,10 @@ def test_only_the_first_run_without_faults_waits_for_the_pauses_of_the_controlle
 def test_what_is_done_together_takes_as_long_as_it_was_seen_to_take() -> None:
     sweep = plan(PastSnapshot(resource=WIDGETS), steps=(Together(steps=(APPEAR,) * 8), TOUCH), aims=())
     quick = expected_seconds(sweep, {"apply": 1.0, "touch": 1.0})
-    assert expected_seconds(sweep, {"apply": 1.0, "touch": 1.0, "together": 40.0}) == quick - 4.5 + 40.0
-    assert expected_seconds(sweep, {"apply": 1.0, "touch": 1.0, "together": 2.0}) == quick, "it has more to do than there was"
+    assert expected_seconds(sweep, {"apply": 1.0, "touch": 1.0, "together": 10.0}) == quick - 4.5 + 45.0
+    assert expected_seconds(sweep, {"apply": 1.0, "touch": 1.0, "together": 0.5}) == quick, "a primary takes longer by itself"
+    single = plan(PastSnapshot(resource=WIDGETS), steps=(Together(steps=(APPEAR,)), TOUCH), aims=())
+    assert expected_seconds(single, {"apply": 1.0, "touch": 1.0, "together": 10.0}) == 11.0, "one primary is no crowd"
 
 
 def test_a_sweep_comes_before_as_many_plans_as_it_has_primaries() -> None:

@@ -32,8 +32,9 @@ _CONFLICT = re.compile(r"object has been modified|\bConflict\b|optimistic ?lock"
 """Every honest controller meets one now and then, and tries again."""
 _ENDS = re.compile(r"context canceled|ProcessLifecycle|shutting down", re.IGNORECASE)
 """What a program says that ends for another reason."""
-_BESIDES = re.compile(f"{_CONFLICT.pattern}|{_ENDS.pattern}", re.IGNORECASE)
+_NO_TROUBLE = re.compile(f"{_CONFLICT.pattern}|{_ENDS.pattern}", re.IGNORECASE)
 _FEWEST_LOGS, _MOST_OF = 3, 2 / 3
+"""An error is usual that is in such a part of so many logs, at least."""
 _LEVEL_FIELDS = ("level", "severity", "lvl", "levelname")
 _NUMBERS = {"10": "trace", "20": "debug", "30": "info", "40": "warn", "50": "error", "60": "fatal"}
 """Numbers are pino's and bunyan's."""
@@ -104,7 +105,7 @@ def standing_error(lines: Sequence[str], *, is_kept_from_work: bool) -> tuple[st
 def usual_error(logs: Sequence[Sequence[str]]) -> str:
     """The error that most of the logs of runs without faults have, more than once or one that the table of symptoms has, and how
     often, in words; empty if there is none. Such a controller may never have come to its work, and there was little to judge."""
-    errors = [[line for line in map(in_short, log) if is_error(line) and not _BESIDES.search(line)] for log in logs]
+    errors = [[line for line in map(in_short, log) if is_error(line) and not _NO_TROUBLE.search(line)] for log in logs]
     runs = Counter(same for each in errors for same in dict.fromkeys(map(_same, each)))
     lines = {_same(line): line for each in errors for line in each}
     times = Counter(_same(line) for each in errors for line in each)

@@ -31,6 +31,7 @@ from staleproof.core.plan.step import TOGETHER, Step
 from staleproof.core.times import AT_ONCE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS
 from staleproof.draw.copies import WIDTH, Copy, chunks, copies, mentioned, there_and_back
 from staleproof.draw.mutations.trials import spread
+from staleproof.draw.order import side_by_side
 from staleproof.draw.sweep import worst_first
 from staleproof.drive.trial.dry_run import refused_returns
 from staleproof.drive.trial.workload import Refused
@@ -77,8 +78,8 @@ def edges_of(session: Session, parts: Sequence[Task]) -> tuple[Edge, ...]:
 
 
 class Moved(NamedTuple):
-    """How long the controller waits before it goes on by itself while moves take something away and bring it back, and how long a
-    step takes in which it does; in seconds. 0: at once, or it is not known."""
+    """How long the controller waits before it goes on by itself while moves take something away and bring it back, and how long one
+    primary's part of a step takes in which it does (`side_by_side`); in seconds. 0: at once, or it is not known."""
 
     pause: float = 0.0
     step: float = 0.0
@@ -97,7 +98,8 @@ def moved(session: Session, seen: Observed, planned: _Planned) -> Moved:
     except Refused:
         return Moved()
     pause = longest_pause(history, restless_fields(history))
-    return Moved(pause if pause > AT_ONCE_SECONDS else 0.0, took([indexed(history)]).get(TOGETHER, 0.0))
+    step = took([indexed(history)]).get(TOGETHER, 0.0) / side_by_side(len(worst))
+    return Moved(pause if pause > AT_ONCE_SECONDS else 0.0, step)
 
 
 def map_in_words(seen: Observed) -> str:

@@ -42,7 +42,7 @@ from staleproof.settings import ARTEFACTS, Keep
 
 T = TypeVar("T")
 _Awaited = Literal["wait", "retry"]
-"""What a trial waits for: for what is missing, or until a write whose answer was lost is tried again."""
+"""What a trial waits for: for what is missing, or until a create whose answer was lost is tried again."""
 _UNDIVIDED: frozenset[Phase] = frozenset({"learning the operator", "confirming", "shrinking"})
 """The parts of these are not shown one by one."""
 
@@ -309,7 +309,7 @@ class Worker:
         return history
 
     def expect(self, name: str, seconds: float, kind: _Awaited = "wait") -> None:
-        """Let every trial of this controller wait so long for what is missing, or for a write to be tried again, if the patience
+        """Let every trial of this controller wait so long for what is missing, or for a create to be tried again, if the patience
         allows that, because of what the run of this name showed."""
         self.shared.keep_wait(self.key(kind), name, seconds)
 

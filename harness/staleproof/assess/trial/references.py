@@ -52,7 +52,8 @@ class References:
         self.worker = worker
         self._found: dict[str, tuple[History, ...]] = {}
         self._unstable: dict[tuple[str, ...], frozenset[UnstableField]] = {}
-        self._keys: dict[int, list[str]] = {}
+        self._keys: dict[int, tuple[Plan, list[str]]] = {}
+        """Of the runs that a plan is compared with, by its identity; with the plan, so that no other has that."""
 
     def of(self, plan: Plan) -> tuple[History, ...]:
         """Fault-free histories of this workload; run once for each workload and kept."""
@@ -103,9 +104,9 @@ class References:
 
     def unmade(self, plan: Plan) -> float:
         """Of the fault-free runs that `repeat` asks for, the part that no worker has made yet."""
-        if id(plan) not in self._keys:  # whoever asks keeps the plan
-            self._keys[id(plan)] = [each.key for each in self.runs_of(self.worker.filled(plan).reference)]
-        keys = self._keys[id(plan)]
+        if id(plan) not in self._keys:
+            self._keys[id(plan)] = plan, [each.key for each in self.runs_of(self.worker.filled(plan).reference)]
+        _, keys = self._keys[id(plan)]
         return sum(not self.worker.shared.outcome(key).exists() for key in keys) / len(keys)
 
     def shared_run(self, kind: str, plan: Plan, make: Callable[[Plan], History]) -> SharedRun:

@@ -301,7 +301,8 @@ class Session(Worker):
             return judged
         try:
             self.need(usual_seconds(indexed(judged.history)))
-            references = paced(self.references.histories_for, plan, judged.history)
+            with self.doing("confirming", plan.title):
+                references = paced(self.references.histories_for, plan, judged.history)
         except OutOfTime:
             return replace(judged, verdicts=unconfirmed(judged.verdicts, found))
         return self._judged_against(references, judged, folder)

@@ -59,12 +59,8 @@ class Revert:
     @property
     def turn(self) -> "Turn":
         """The change that it is."""
-        return Turn(
-            self.field, self._in_any_run(self.overwritten.value(self.path)), self._in_any_run(self.value), self.request_index
-        )
-
-    def _in_any_run(self, value: object) -> str:
-        return in_any_run(value, self.child)
+        before, after = (in_any_run(value, self.child) for value in (self.overwritten.value(self.path), self.value))
+        return Turn(self.field, before, after, self.request_index)
 
 
 class Turn(NamedTuple):
@@ -74,6 +70,11 @@ class Turn(NamedTuple):
     before: str
     after: str
     at: int
+
+    @property
+    def change(self) -> tuple[tuple[Role, str], str, str]:
+        """The same, whenever it was."""
+        return self.field, self.before, self.after
 
 
 def in_any_run(value: object, of: Incarnation) -> str:

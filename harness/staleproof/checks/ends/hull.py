@@ -124,7 +124,7 @@ class Baseline:
         """Every role whose count, or first field whose value, is not like the references' end; of what is compared (`own`),
         if that is given, and but for what is as good: how many there are of these roles, and these values."""
         there = without_garbage(list(objects), self.kinds)
-        state, places = group(there, namespace, self.names), _places([(there, self.names)])
+        state, places = group(there, namespace, self.names), _places([there], self.names)
 
         def is_fine(role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
             return self._is_placed(path, value, wanted, places) or is_as_good(role, path, value, wanted)
@@ -255,13 +255,13 @@ def _common(trial: Trial, states: Sequence[tuple[Trial, Sequence[tuple[str, Mani
     sums = ranges([totals(end) for _, end in ends], plain_sums, shaken)
     before = (each for run in (trial, *(run for run, _ in states)) for each in run.history.header.given)
     given = frozenset((each.resource, each.name) for each in before)
-    moves, places = frozenset(trial.plan.settle.moves), _places([(state, known) for _, state in clean])
+    moves, places = frozenset(trial.plan.settle.moves), _places([state for _, state in clean], known)
     return Baseline(counts, values, masks, orders, shaky, sums, known, moves, kinds, given, places)
 
 
-def _places(states: Iterable[tuple[Sequence[tuple[str, Manifest]], Names]]) -> Places:
+def _places(states: Iterable[Sequence[tuple[str, Manifest]]], names: Names) -> Places:
     """Where the Pods of these states are, with the roles of those that are there."""
-    every = ((role, obj) for objects, names in states for role, _, resource, obj in _in_roles(objects, names) if resource == "pods")
+    every = ((role, obj) for objects in states for role, _, resource, obj in _in_roles(objects, names) if resource == "pods")
     found = grouped((place, role) for role, obj in every for place in placed_at(obj))
     return {place: frozenset(roles) for place, roles in found.items()}
 

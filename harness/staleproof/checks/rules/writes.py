@@ -64,8 +64,9 @@ def _goes_back(trial: Trial, back: Revert, step: int, run: Trial) -> bool:
     had = {value for turn in known for value in (turn.before, turn.after)}
     if not {back.turn.before, back.turn.after} <= had:
         return any(each.field == back.field and each.request_index < until for each in reverts(run))
-    times = sum(turn[:3] == back.turn[:3] for turn in turns(trial).get(back.field, ()) if turn.at <= back.request_index)
-    return times <= sum(turn[:3] == back.turn[:3] and turn.at < until for turn in known)
+    change = back.turn.change
+    times = sum(turn.change == change for turn in turns(trial).get(back.field, ()) if turn.at <= back.request_index)
+    return times <= sum(turn.change == change and turn.at < until for turn in known)
 
 
 def _set_back(trial: Trial, back: Revert) -> Iterator[Finding]:

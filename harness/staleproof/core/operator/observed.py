@@ -177,7 +177,7 @@ class Observed:
         moved_pause_seconds: as `pause_seconds`, when moves take something away and bring it back.
         alone: texts of which there may be one only, and that cannot be others: no second primary has room beside the first.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
-            rests; what is done together: with many primaries), `settle`, `start`, until a new life watches everything, and `work`,
+            rests; what is done together: for each primary), `settle`, `start`, until a new life watches everything, and `work`,
             until it first writes when there is something to do (0: not known).
     """
 

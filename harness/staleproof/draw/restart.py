@@ -143,12 +143,14 @@ def past_turns(observed: Observed, profile: Profile) -> Iterator[Draft]:
 def past_relist(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """End its streams while an API server at hand is one step behind: it may list an older state than it has seen.
 
-    Resources that did not change in that step are left out: of them the list shows what it has seen. The streams of each resource
-    end in one way, those of the next in the other, except in profiles that try what is treated alike.
+    Resources that did not change in that step are left out: of them the list shows what it has seen. So is a controller that asks
+    for the newest state then, as client-go does. The streams of
+    each resource end in one way, those of the next in the other, except in profiles that try what is treated alike.
     """
     lived = life(observed)
     steps = [step for step in sorted({3, lived.last}) if 1 < step <= lived.last]
-    changed = {each: [step for step in steps if lived.may_change(each, step - 1, step)] for each in observed.watched}
+    listed = observed.watched if observed.relists_past else ()
+    changed = {each: [step for step in steps if lived.may_change(each, step - 1, step)] for each in listed}
     some = [resource for resource, found in changed.items() if found]
     ways = itertools.product(STREAM_ENDS, some) if profile.alike else zip(itertools.cycle(STREAM_ENDS), some, strict=False)
     hows = {SeverStream: "cleanly", Expire: "with 410"}

@@ -132,6 +132,7 @@ def controllers(draw: st.DrawFn) -> Observed:
     return replace(
         seen,
         relists_at_once=draw(st.booleans()),
+        relists_past=draw(st.booleans()),
         asks_watch_list=draw(st.booleans()),
         asks_bookmarks=bool(bookmarked) or draw(st.booleans()),
         bookmarked=bookmarked,

@@ -144,13 +144,15 @@ def test_a_life_and_a_death_have_pasts_of_their_own() -> None:
 
 
 def test_a_list_of_one_step_ago_is_served_where_that_step_changed_something() -> None:
-    of = replace(widgets(), life_changed=(Changed(WIDGETS, (1, 2, 3, 4, 5)), Changed(PODS, (1, 4)), Changed(MAPS, (1, 3))))
+    found = (Changed(WIDGETS, (1, 2, 3, 4, 5)), Changed(PODS, (1, 4)), Changed(MAPS, (1, 3)))
+    of = replace(widgets(), relists_past=True, life_changed=found)
 
     behind = [{(WIDGETS, 2), (WIDGETS, 4)}, {(PODS, 4)}]
     each_in_one_way, each_in_both = ([*restart.past_relist(of, profile)] for profile in (STANDARD, PROFILES["thorough"]))
     assert [snapshots(plan) for plan in each_in_one_way] == behind
     assert ["410" in plan.title for plan in each_in_one_way] == [False, True]
     assert [snapshots(plan) for plan in each_in_both] == behind * 2
+    assert not [*restart.past_relist(replace(of, relists_past=False), STANDARD)], "it asks for the newest state then"
 
 
 def test_no_controller_is_killed_at_a_write_that_changes_nothing() -> None:
@@ -177,7 +179,7 @@ def test_every_first_list_that_it_works_by_is_slow_once_and_one_breaks_off() -> 
 
 
 def test_only_a_410_needs_a_controller_that_was_started_anew() -> None:
-    of = replace(widgets(), relists_at_once=False)
+    of = replace(widgets(), relists_at_once=False, relists_past=True)
 
     assert {plan.fresh for plan in restart.past_relist(of, STANDARD) if "410" in plan.title} == {True}
     assert {plan.fresh for plan in plans(of) if "410" not in plan.title} == {False}

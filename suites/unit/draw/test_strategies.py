@@ -117,7 +117,7 @@ def test_everything_that_may_happen_is_drawn() -> None:
 
 
 def test_streams_end_at_any_event_of_a_step() -> None:
-    of = widgets()
+    of = replace(widgets(), relists_past=True)
     shrinks = st.just((Apply(object=sample(3)), of.scale(1), Touch(target=TARGET)))
     faults = [fault for plan in drawn(plans(of, workload=shrinks), by="9", examples=120) for fault in plan.faults]
     for kind in (SeverStream, Expire):
@@ -128,7 +128,7 @@ def _hides(verb: Literal["create", "patch", "delete"], step: int, release: Liter
     return HideOwnWrite(resource=PODS, write=OwnWrite(verb), window=Window(step), release=release)
 
 
-OF = replace(widgets(turned=(REMOVED, SWITCHED)), reads_past=(WIDGETS,))
+OF = replace(widgets(turned=(REMOVED, SWITCHED)), reads_past=(WIDGETS,), relists_past=True)
 APPLIES = replace(OF, life=tuple(replace(each, verb="patch") if each.verb == "create" else each for each in OF.life))
 APPEARS, WAKES, WAITS = Apply(object=sample(3)), Touch(target=TARGET), Rest(seconds=12.0)
 CONFIG_MAP = Written(2, MAPS, "update", "", 1).selectors

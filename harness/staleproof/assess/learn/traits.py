@@ -9,7 +9,7 @@ from staleproof.assess.learn.accepted_moves import step_at
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.programs import seen_by
 from staleproof.checks.trial import Trial
-from staleproof.core.history.entry import Closed, Committed, Delivered, Opened
+from staleproof.core.history.entry import Asked, Closed, Committed, Delivered, Opened
 from staleproof.core.history.history import History
 from staleproof.core.history.provenance import is_bookkeeping
 from staleproof.core.history.request import BOOKKEEPING
@@ -121,6 +121,7 @@ def with_beginning(seen: Observed, bare: Observed, trial: Trial) -> Observed:
         seconds=seen.seconds | {"start": _start_seconds(trial, seen.watched), "work": works_after(trial)},
         asks_watch_list=any(stream.entry.watch_list for stream in trial.streams.values()),
         relists_at_once=_relist_seconds(trial, seen.resource) < AT_ONCE_SECONDS,
+        relists_past=_relists_past(trial, seen.resource),
     )
 
 
@@ -144,3 +145,15 @@ def _relist_seconds(trial: Trial, resource: str) -> float:
     closed = [entry.at for _, entry in trial.every(Closed) if entry.how == "expired"]
     again = [entry.at for _, entry in trial.every(Opened) if entry.resource == resource and closed and entry.at > closed[-1]]
     return again[-1] - closed[-1] if again else float("inf")
+
+
+def _relists_past(trial: Trial, resource: str) -> bool:
+    """Whether what it reads of this resource after a 410 may be of any version: a list at 0, or a watch that asks for the state."""
+    expired = next((index for index, entry in trial.every(Closed) if entry.how == "expired"), None)
+    if expired is None:
+        return False
+    asked = (entry for _, entry in trial.every(Asked, since=expired))
+    opened = (entry for _, entry in trial.every(Opened, since=expired))
+    return any(entry.verb == "list" and entry.resource == resource and entry.version == "0" for entry in asked) or any(
+        entry.resource == resource and entry.start in ("", "0") and not entry.watch_list for entry in opened
+    )

@@ -46,6 +46,7 @@ class Exchange:
             name=request.name,
             subresource=request.subresource,
             selector=request.selector,
+            version=request.query.get("resourceVersion", ""),
             precondition_uid=uid,
             precondition_revision=revision,
             dry_run="dryRun" in request.query,

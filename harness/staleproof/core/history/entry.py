@@ -65,7 +65,8 @@ class Committed(_Entry, frozen=True, kw_only=True):
 
 
 class Asked(_Entry, frozen=True, kw_only=True):
-    """A request of the controller reached the proxy; nothing has been forwarded yet."""
+    """A request of the controller reached the proxy; nothing has been forwarded yet. `version`: the resourceVersion that a read
+    asks for; empty: the newest state, and in histories of before it was recorded."""
 
     request: RequestId
     client: str
@@ -75,6 +76,7 @@ class Asked(_Entry, frozen=True, kw_only=True):
     name: str = ""
     subresource: str = ""
     selector: str = ""
+    version: str = ""
     precondition_uid: str = ""
     precondition_revision: str = ""
     dry_run: bool = False

@@ -213,8 +213,11 @@ def past(resources: Iterable[str], as_of_step: int, window: Window) -> Faults:
 def listed_behind(at: Occasions) -> Iterator[Faults]:
     """Its streams end in a step that leaves the primary as it is, while the API server at hand does not know of the step before.
 
-    The primary comes as often as all its children: of those the controller may know itself which there are.
+    The primary comes as often as all its children: of those the controller may know itself which there are. A controller that asks
+    for the newest state then cannot be shown another.
     """
+    if not at.observed.relists_past:
+        return
     quiet = [number for number, step in enumerate(at.steps, 1) if number > 2 and not isinstance(step, Apply | Delete | Patch)]
     primary, children = at.observed.watched[:1], at.observed.watched[1:]
     for resource in (*primary * max(1, len(children)), *children):

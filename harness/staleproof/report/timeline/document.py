@@ -313,6 +313,7 @@ class Tale(_Struct, frozen=True, kw_only=True):
     headline: str
     cause: str = ""
     also: tuple[str, ...] = ()
+    likewise: tuple[str, ...] = ()
     heading: str = ""
     compared: str = ""
     remedy: str

@@ -130,6 +130,7 @@ def _tale(trial: Trial, story: Story) -> Tale:
         headline=story.headline,
         cause=story.cause,
         also=story.also,
+        likewise=story.likewise,
         heading=story.heading,
         compared=story.compared,
         remedy=story.remedy,

@@ -24,7 +24,7 @@ from staleproof.draw.occasions import Occasions, occasions
 from ..seen import CHANGE, MAPS, PODS, REMOVED, TARGET, WIDGETS, sample, widgets
 
 APPEARS, WAKES = Apply(object=sample(3)), Touch(target=TARGET)
-OF = replace(widgets(turned=(REMOVED,)), reads_past=(WIDGETS, PODS))
+OF = replace(widgets(turned=(REMOVED,)), reads_past=(WIDGETS, PODS), relists_past=True)
 
 
 def at(*steps: Step, of: Observed = OF) -> Occasions:
@@ -103,7 +103,8 @@ def test_it_lists_behind_what_it_has_seen_in_a_step_that_leaves_the_primary_alon
     assert {faults[0].resource for faults in found} == {WIDGETS, PODS}
     assert {type(faults[0]) for faults in found} == {SeverStream, Expire}
     assert all(isinstance(faults[1], PastSnapshot) and faults[1].as_of_step == 2 for faults in found)
-    assert not list(joint.listed_behind(at(of=widgets(watched=()))))
+    assert not list(joint.listed_behind(at(of=replace(widgets(watched=()), relists_past=True))))
+    assert not list(joint.listed_behind(at(OF.scale(1), of=replace(OF, relists_past=False))))
     assert [step for step in at(OF.scale(1)).steps if isinstance(step, Patch)] == [OF.scale(1)]
 
 

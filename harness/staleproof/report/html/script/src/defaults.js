@@ -13,7 +13,7 @@ const SYSTEM = { calls: [], notifications: [], drifts: [], outages: [], things: 
 const CALL = { answer: null, answered: null, changes: false, resource: "", name: "", code: "", rejected: false, lost: false, executed: null, effect: null, fault: null };
 const NOTIFICATION = { resource: "", name: "", effect: null, fault: null };
 const EVENT = { replica: 0, lane: "", says: "", fault: null };
-const TALE = { cause: "", also: [], heading: "", compared: "" };
+const TALE = { cause: "", also: [], likewise: [], heading: "", compared: "" };
 const ENDS = { until: null };
 
 /** The timeline with all of its fields; it is changed, not copied, because it may be long. */

@@ -4,7 +4,10 @@ import { compared } from "./compared.js";
 import { download } from "./download.js";
 import { el, told } from "./dom.js";
 import { staleness } from "./staleness.js";
-import { duration, plural } from "./text.js";
+import { duration, plural, some } from "./text.js";
+
+const MOST_TRIALS = 12;
+const MOST_OBJECTS = 5;
 
 /** An element, drawn when it is first opened. */
 export function section(finding, n, timelines) {
@@ -17,7 +20,7 @@ export function question(asked, n, timelines) {
   const head = el("summary", {}, el("span", { class: "severity open" }, "inconclusive"), " ", told(asked.why || "for no reason that was told"));
   return folded({ class: "finding", id: `question-${n + 1}` }, head, (body) => {
     const picture = drawn(asked.drawn, timelines);
-    body.append(el("p", {}, `${asked.requirements.join(", ")} in ${plural(asked.trials.length, "trial")}: ${asked.trials.slice(0, 12).join(", ")}${asked.trials.length > 12 ? ", \u2026" : ""}`), ...picture.parts);
+    body.append(el("p", {}, `${asked.requirements.join(", ")} in ${plural(asked.trials.length, "trial")}: ${some(asked.trials, MOST_TRIALS)}`), ...picture.parts);
     picture.begin();
   });
 }
@@ -48,9 +51,10 @@ function fill(body, finding, timelines) {
     return line;
   })) : el("pre", {}, told(finding.story, 8000));
   const also = finding.requirements.length > 1 ? `, and with it ${finding.requirements.slice(1).join(", ")}` : "";
+  const likewise = tale?.likewise.length ? [" The same happened to ", told(some(tale.likewise, MOST_OBJECTS)), "."] : null;
   body.append(...[
     tale?.heading ? el("p", { class: "heading" }, told(tale.heading)) : null,
-    el("p", { class: "cause" }, finding.cause ? [told(finding.cause), ". "] : null, `It violates ${finding.requirements[0]}${also}.`),
+    el("p", { class: "cause" }, finding.cause ? [told(finding.cause), ". "] : null, `It violates ${finding.requirements[0]}${also}.`, likewise),
     el("div", { class: "columns" },
       el("section", {}, el("h3", {}, "What happened"), story, tale?.compared ? el("p", { class: "dim" }, `compared with runs: ${tale.compared}`) : null,
         el("h3", {}, "Remedy"), el("p", { class: "remedy" }, told(finding.remedy, 2000))),
@@ -74,7 +78,7 @@ export function drawn(each, timelines, onWitness) {
 }
 
 function again({ replay, drawn: each, trials, reproduced }) {
-  const more = trials.length > 1 ? `The same was found in ${trials.slice(0, 12).join(", ")}${trials.length > 12 ? ", \u2026" : ""}. ` : "";
+  const more = trials.length > 1 ? `The same was found in ${some(trials, MOST_TRIALS)}. ` : "";
   return el("div", {}, el("h3", {}, "See it again"), replay ? el("pre", { class: "command" }, told(replay, 2000)) : null,
     el("p", { class: "dim" }, more, reproduced ? `It ${reproduced}.` : ""), each?.attachment ? download(each.attachment, trials[0]) : null);
 }

@@ -20,3 +20,6 @@ export function duration(seconds) {
 
 /** A number with its noun. */
 export const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** The first of the names, and how many there are besides. */
+export const some = (names, most) => names.slice(0, most).join(", ") + (names.length > most ? ` and ${names.length - most} more` : "");

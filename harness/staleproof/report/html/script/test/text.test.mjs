@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, visible } from "../src/text.js";
+import { duration, some, visible } from "../src/text.js";
 
 test("what would act on a terminal or on the direction of a line is shown as a code", () => {
   assert.equal(visible("\u001b[31mred"), "\u27e8001b\u27e9[31mred");
@@ -19,4 +19,9 @@ test("a long text is cut, and says how long it is", () => {
 
 test("seconds are told as people do", () => {
   assert.deepEqual([0.005, 1.25, 12, 125].map(duration), ["5 ms", "1.25 s", "12 s", "2 min 5 s"]);
+});
+
+test("of many names the first are said, and how many there are besides", () => {
+  assert.equal(some(["a", "b"], 2), "a, b");
+  assert.equal(some(["a", "b", "c", "d"], 2), "a, b and 2 more");
 });

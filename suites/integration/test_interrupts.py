@@ -40,7 +40,7 @@ PHASES: dict[Phase, str] = {
     "starting": "apiserver.log",
     "learning": "references/*/history.jsonl",
     "trial": "trials/*002/history.jsonl",
-    "confirming": "trials/*001/rerun-1/history.jsonl",
+    "confirming": "trials/*001/rerun-1-*/history.jsonl",
     "working": "history.jsonl",
 }
 """The file that says that a run has come so far, in the run folder or in a worker's part of it. In the phase `trial` one trial is

@@ -22,8 +22,8 @@ from staleproof.assess.learn.lives import (
     stopped,
 )
 from staleproof.assess.run.doing import Tell, discard
-from staleproof.assess.run.worker import SessionOptions, Worker
-from staleproof.assess.store.run_folder import HISTORY, write_atomically
+from staleproof.assess.run.worker import SessionOptions, Task, Worker
+from staleproof.assess.store.run_folder import HISTORY, read_history, write_atomically
 from staleproof.assess.trial.comparison import (
     CONTROLS,
     RERUNS,
@@ -40,7 +40,7 @@ from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted,
 from staleproof.assess.trial.references import REFERENCES, References
 from staleproof.assess.trial.result import Result, confirmed, failures, is_undecided, unconfirmed
 from staleproof.assess.trial.suspects import SUSPECT, in_words, is_in_doubt, suspects, without_suspects
-from staleproof.assess.trial.wanted import WantedRuns
+from staleproof.assess.trial.wanted import Again, WantedRuns
 from staleproof.checks.catalog import waits
 from staleproof.checks.ends.healing import healed, usual_seconds
 from staleproof.checks.facts.retries import first_retry
@@ -60,6 +60,8 @@ from staleproof.errors import OutOfTime
 from staleproof.report.coverage import SUSPECTED
 
 _TRIALS = "trials"
+_SHORT = 6
+"""So much of a trial's digest tells its re-runs from those of one whose place it took, which may still be under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Session(Worker):
     ) -> None:
         super().__init__(options, progress, folder=folder, tell=tell)
         self.references = References(self)
-        self.wanted = WantedRuns(self.references)
+        self.wanted = WantedRuns(self.references, self._rerun)
         self._numbers = itertools.count(1)
         self._is_spoilt = False
 
@@ -226,8 +228,9 @@ class Session(Worker):
             judged = self._compared(plan, self._run(plan, judged.history.harmless, folder), folder)
         if not judged.is_cut and (causes := self._stuck(judged)):
             try:
+                again = self._reruns(judged.history, folder, [2] if reruns > 1 else [])  # the trial itself will count as the first
                 with self.doing("confirming", f"waiting for what may heal by itself: {plan.title}"):
-                    judged = self._waited_for(causes, plan, judged, folder)
+                    judged = self._waited_for(causes, plan, judged, folder, again)
             except OutOfTime:
                 judged = replace(judged, is_cut=bool(failures(judged.verdicts)))
         if not judged.is_cut and failures(judged.verdicts):
@@ -245,14 +248,15 @@ class Session(Worker):
         is_due = waited_seconds(judged.history) < self.options.patience
         return stuck(judged.history, judged.verdicts) if is_due else frozenset()
 
-    def _waited_for(self, causes: frozenset[str], plan: Plan, judged: "_Judged", folder: Path) -> "_Judged":
+    def _waited_for(self, causes: frozenset[str], plan: Plan, judged: "_Judged", folder: Path, again: Sequence[Again]) -> "_Judged":
         """The trial, once it is known whether what may heal by itself does, when it is waited for long: a trial that asks takes the
         place of this one, and what was in vain for these causes is asked once a run. What healed in another trial and not in
-        this one, which had as long, is asked again."""
+        this one, which had as long, is asked again. Meanwhile other workers may run it `again`."""
         longer: list[_Judged] = []
 
         def wait() -> bytes:
-            longer.append(self._long_wait(plan, judged, folder))
+            with self.wanted.reruns(plan, again):
+                longer.append(self._long_wait(plan, judged, folder))
             history = longer[0].history
             return msgspec.json.encode(Waited(waited_seconds(history), in_vain=bool(history.header.waited)))
 
@@ -324,17 +328,20 @@ class Session(Worker):
     def _reproduced(self, plan: Plan, judged: "_Judged", folder: Path, times: int) -> "_Judged":
         """The trial, judged, with so many re-runs, or as many more as a rate takes when they do not say the same. The trial whose
         place it took counts as one of them; but not if what was found came while this one waited, and then all wait as long."""
-        history, healed = judged.history, list[str]()
+        history, healed = judged.history, ""
         is_late = judged.hasty is not None and not history.header.waited
         runs = [(folder / IN_HASTE, judged.hasty)] if judged.hasty is not None and not is_late and times > 1 else []
-        patience = waited_seconds(history) if is_late else 0.0
+        patience, of = waited_seconds(history) if is_late else 0.0, judged.hasty if runs and judged.hasty is not None else history
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
-            for number in range(len(runs) + 1, times + 1):
-                self.need(usual_seconds(indexed(history)) + patience)
-                where, healed_by = folder / f"rerun-{number}", None if healed else healed.append
-                again = self._run(plan, history.harmless, where, anew=True, patience=patience, healed_by=healed_by)
-                runs.append((where, again))
+            nonlocal healed
+            due = self._reruns(of, folder, range(len(runs) + 1, times + 1), patience, heals=not healed)
+            with self.wanted.reruns(plan, due):
+                for each in due:
+                    self.need(usual_seconds(indexed(history)) + patience)
+                    healed = self.done(self._rerun(plan, each)).decode() or healed
+                    where = self.shared.path / each.folder
+                    runs.append((where, read_history(where / HISTORY)))
             known = [(where, waited(each, history.header.waited)) for where, each in runs]
             return [judge(self._against(history.references, each, where)) for where, each in known]
 
@@ -342,7 +349,26 @@ class Session(Worker):
         if is_undecided(verdicts, again):
             history = self._against(without_faults(self.references.histories_for, plan, history, CONTROLS), history, folder)
             verdicts, again = judge(history), rerun(max(RERUNS, times))
-        return _Judged(history, *confirmed(verdicts, again, without=len(history.harmless)), healed_by="".join(healed))
+        return _Judged(history, *confirmed(verdicts, again, without=len(history.harmless)), healed_by=healed)
+
+    def _reruns(
+        self, of: History, folder: Path, numbers: Sequence[int], patience: float = 0.0, *, heals: bool = True
+    ) -> list[Again]:
+        """The re-runs of this trial with these numbers; what heals it is tried in the first of them, if in any."""
+        beside = tuple(each.digest for each in of.harmless)
+        places = [folder.relative_to(self.shared.path) / f"rerun-{number}-{of.digest[:_SHORT]}" for number in numbers]
+        return [Again(str(place), beside, patience, heals and place == places[0]) for place in places]
+
+    def _rerun(self, plan: Plan, again: Again) -> Task:
+        """A re-run of a plan, in a new life; what comes of it is what healed the controller in the end, in words."""
+
+        def make() -> bytes:
+            beside, healed = [self.shared.reference(each) for each in again.beside], list[str]()
+            where, healed_by = self.shared.path / again.folder, healed.append if again.heals else None
+            self._run(plan, beside, where, anew=True, patience=again.patience, healed_by=healed_by)
+            return "".join(healed).encode()
+
+        return Task(self.key("again", plan.steps, plan.faults, plan.settle, plan.before, again.folder), make)
 
     def _against(self, references: Sequence[History], history: History, folder: Path) -> History:
         """The trial with other references, and with what the run has shown so far to be unstable; also where it is kept."""
@@ -407,7 +433,7 @@ class Session(Worker):
             plan=self.shared.keep_manifests(plan),
             before=plan.before,
             folder=folder,
-            title=f"trial {folder.relative_to(self.run.folder / _TRIALS).parts[0]} ({plan.title})",
+            title=f"trial {_named(folder)} ({plan.title})",
             role="trial",
             references=references,
             converged=goals.missing,
@@ -423,3 +449,8 @@ class Session(Worker):
         self.expect(history.digest, first_retry(indexed(history, history.references)), kind="retry")
         self._is_spoilt = bool(stopped(history))
         return history
+
+
+def _named(folder: Path) -> str:
+    """The name of the trial that this folder is part of."""
+    return folder.parts[len(folder.parts) - folder.parts[::-1].index(_TRIALS)]

@@ -1,8 +1,9 @@
-"""Runs without harm that a worker wants for comparison, so that other workers make some of them.
+"""Runs that a worker wants because of a finding, so that other workers make some of them.
 
-A trial with a finding is compared with a dozen runs and more, one after the other. A worker announces all that it may come to ask
-for; any other makes one of these before its next trial, and while it has nothing else to do. Each is made once, under its key, by
-whichever worker comes first; what is not wanted any more, because an earlier answer explains the trial, is withdrawn.
+A trial with a finding is compared with a dozen runs without harm and more, one after the other, and run again itself. A worker
+announces all that it may come to ask for; any other makes one of these before its next trial, and while it has nothing else to do.
+Each is made once, under its key, by the first worker that comes to it; what is not wanted any more, because an earlier answer
+explains the trial, is withdrawn.
 """
 
 import contextlib
@@ -11,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 from filelock import Timeout
 
+from staleproof.assess.run.worker import Task
 from staleproof.assess.store.run_folder import acquired_now
 from staleproof.assess.trial.comparison import questions
-from staleproof.assess.trial.references import References, SharedRun
+from staleproof.assess.trial.references import References
 from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import decode as decode_plan
@@ -21,15 +23,33 @@ from staleproof.core.plan.plan import encode as encode_plan
 from staleproof.errors import OutOfTime, UsageError
 
 
+class Again(msgspec.Struct, frozen=True):
+    """A re-run of a trial, in a new life of the controller.
+
+    Attributes:
+        folder: where it is kept, in the run folder; no other re-run has it.
+        beside: the digests of the runs that it goes by.
+        patience: for how many seconds what is missing is waited for, at least.
+        heals: it is tried, in the end, what heals the controller.
+    """
+
+    folder: str
+    beside: tuple[str, ...]
+    patience: float
+    heals: bool
+
+
 class WantedRun(msgspec.Struct, frozen=True):
     """As a run folder has it.
 
     Attributes:
         rank: when it will be asked for, among those that are announced together.
-        role: of a run for comparison (`References.runs_for`); None: it is one of a trial's own references (`References.runs_of`).
+        role: of a run for comparison (`References.runs_for`); None: it is one of a trial's own references (`References.runs_of`),
+            unless it is a trial's re-run.
         number: how many of its kind come before it.
         lasts: see `Worker.watch`.
         plan: as it is written.
+        again: the re-run that it is; None: none.
     """
 
     rank: int
@@ -37,13 +57,14 @@ class WantedRun(msgspec.Struct, frozen=True):
     number: int
     lasts: tuple[float, ...]
     plan: msgspec.Raw
+    again: Again | None = None
 
 
 class WantedRuns:
-    """Those that the workers of a run want, as one of them sees it."""
+    """Those that the workers of a run want, as one of them sees it. `rerun`: a plan's re-run by this worker."""
 
-    def __init__(self, references: References) -> None:
-        self._references, self._worker = references, references.worker
+    def __init__(self, references: References, rerun: Callable[[Plan, Again], Task]) -> None:
+        self._references, self._worker, self._rerun = references, references.worker, rerun
         self._in_vain: set[str] = set()
 
     @contextlib.contextmanager
@@ -67,6 +88,14 @@ class WantedRuns:
                 announce(each.reference, None, self._references.runs_of(each.reference), ())
             yield
 
+    @contextlib.contextmanager
+    def reruns(self, trial: Plan, wanted: Iterable[Again]) -> Iterator[None]:
+        """Let other workers run the trial of this plan again."""
+        with self._announcing() as announce:
+            for each in wanted:
+                announce(trial, None, [self._rerun(trial, each)], (), each)
+            yield
+
     def make_one(self) -> bool:
         """Make the run that will be asked for first, of those that no worker is at; whether there was one."""
         known = {key: msgspec.json.decode(data, type=WantedRun) for key, data in self._worker.shared.wanted().items()}
@@ -82,14 +111,16 @@ class WantedRuns:
         return False
 
     @contextlib.contextmanager
-    def _announcing(self) -> Iterator[Callable[[Plan, HistoryRole | None, Sequence[SharedRun], Sequence[float]], None]]:
+    def _announcing(self) -> Iterator[Callable[..., None]]:
         """Announces runs of a plan, which are withdrawn in the end."""
         keys: list[str] = []
 
-        def announce(plan: Plan, role: HistoryRole | None, runs: Sequence[SharedRun], lasts: Sequence[float]) -> None:
+        def announce(
+            plan: Plan, role: HistoryRole | None, runs: Sequence[Task], lasts: Sequence[float], again: Again | None = None
+        ) -> None:
             written = msgspec.Raw(encode_plan(self._worker.shared.keep_manifests(plan)))
             for number, run in enumerate(runs):
-                wanted = WantedRun(len(keys), role, number, tuple(lasts), written)
+                wanted = WantedRun(len(keys), role, number, tuple(lasts), written, again)
                 self._worker.shared.want(run.key, msgspec.json.encode(wanted))
                 keys.append(run.key)
 
@@ -102,11 +133,7 @@ class WantedRuns:
     def _is_made(self, key: str, wanted: WantedRun) -> bool:
         """Whether this worker has made it; False when it would be another run here, as with a Secret that no file has."""
         plan = self._worker.completed(self._worker.shared.with_manifests(decode_plan(wanted.plan)))
-        if wanted.role is None:
-            runs = self._references.runs_of(plan)
-        else:
-            runs = self._references.runs_for(plan, wanted.role, wanted.number + 1, lasts=wanted.lasts)
-        run = runs[wanted.number]
+        run = self._as_here(plan, wanted)
         if run.key != key:
             return False
 
@@ -116,3 +143,11 @@ class WantedRuns:
 
         self._worker.shared.once(key, make, acquired_now)
         return True
+
+    def _as_here(self, plan: Plan, wanted: WantedRun) -> Task:
+        """The run, as this worker would make it."""
+        if wanted.again is not None:
+            return self._rerun(plan, wanted.again)
+        if wanted.role is None:
+            return self._references.runs_of(plan)[wanted.number]
+        return self._references.runs_for(plan, wanted.role, wanted.number + 1, lasts=wanted.lasts)[wanted.number]

@@ -8,16 +8,16 @@ from filelock import FileLock
 from msgspec import structs
 
 from staleproof.assess.learn.patience import Goals
-from staleproof.assess.run.worker import SessionOptions, Worker
+from staleproof.assess.run.worker import SessionOptions, Task, Worker
 from staleproof.assess.store.run_folder import HISTORY, PLAN, write_atomically
 from staleproof.assess.trial.comparison import AGREEING, fresh
 from staleproof.assess.trial.references import REFERENCES, References
-from staleproof.assess.trial.wanted import WantedRuns
+from staleproof.assess.trial.wanted import Again, WantedRuns
 from staleproof.core.fault import HideOwnWrite
 from staleproof.core.history.history import History, HistoryRole, sealed
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, Subject, encode
-from staleproof.errors import UsageError
+from staleproof.errors import OutOfTime, UsageError
 
 from ...checks.script import Script, reference
 
@@ -36,10 +36,20 @@ class Peer(Worker):
         super().__init__(SessionOptions(subject=subject, worker=name, run_secret="run", before=tuple(before)), folder=folder)
         self.made: list[tuple[HistoryRole, tuple[Manifest, ...]]] = []
         self.fails = fails
-        self.wanted = WantedRuns(References(self))
+        self.rerun: list[tuple[Plan, Again]] = []
+        self.wanted = WantedRuns(References(self), self.again)
 
     def acquire(self, lock: FileLock) -> None:
         lock.acquire()
+
+    def again(self, plan: Plan, again: Again) -> Task:
+        def make() -> bytes:
+            if self.fails:
+                raise OutOfTime
+            self.rerun.append((plan, again))
+            return b"a touch"
+
+        return Task(self.key("again", plan.steps, plan.faults, plan.before, again.folder), make)
 
     def note(self, name: str, text: str) -> None:
         """There is no environment to say it of."""
@@ -89,6 +99,19 @@ def test_the_references_of_trials_that_a_worker_is_about_to_run_are_made_by_a_pe
             pass
     assert len(References(asks).of(plan)) == REFERENCES
     assert ([role for role, _ in peer.made], asks.made) == (["reference"] * REFERENCES, [])
+
+
+def test_a_trial_is_run_again_by_a_peer_and_what_healed_it_is_known_to_the_worker_that_asks(tmp_path: Path) -> None:
+    asks, peer, late = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1"), Peer(tmp_path, "gw2", fails=True)
+    plan, history = trial(WORKLOAD)
+    wanted = [Again(f"gw0/trials/gw0-001/rerun-{number}", (history.digest,), 5.0, number == 1) for number in (1, 2)]
+    with asks.wanted.reruns(plan, wanted):
+        assert not late.wanted.make_one()
+        while peer.wanted.make_one():
+            pass
+        assert [asks.done(asks.again(plan, each)) for each in wanted] == [b"a touch"] * 2
+    assert ([again for _, again in peer.rerun], asks.rerun) == (wanted, [])
+    assert [made.faults for made, _ in peer.rerun] == [plan.faults] * 2
 
 
 def test_what_is_not_wanted_any_more_is_not_made(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from staleproof.plugin.options import profile_of, settings_of
 
 if TYPE_CHECKING:
     from staleproof.assess.run.families import Families
-    from staleproof.assess.run.notes import Note
     from staleproof.assess.run.queue import Queue
     from staleproof.assess.trial.result import Result
     from staleproof.assess.trial.session import Session
@@ -289,6 +288,7 @@ def staleproof_queue(
     request: pytest.FixtureRequest,
 ) -> Iterator[Queue]:
     """Has the plans of families run by whichever worker has time."""
+    from staleproof.assess.run.notes import Note
     from staleproof.assess.run.queue import Queue
     from staleproof.assess.run.selection import Selection
     from staleproof.assess.run.standing import ahead

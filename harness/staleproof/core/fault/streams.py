@@ -222,6 +222,11 @@ class SlowStart(Fault, frozen=True, kw_only=True, tag="SlowStart"):
         return super().effects | {"cuts"} if self.then == "closes" else super().effects
 
     @property
+    def twin(self) -> Twin:
+        """What works before its lists are there looks again when they are, which is later than it would be without."""
+        return Twin("relists", "closing")
+
+    @property
     def times(self) -> int | None:
         """How many streams it ends at most; None: no limit."""
         return 1 if self.then == "closes" else None

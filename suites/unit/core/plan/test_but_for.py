@@ -22,6 +22,7 @@ from staleproof.core.fault import (
     Reject,
     Restart,
     SeverStream,
+    SlowStart,
     SlowAnswer,
     Window,
 )
@@ -94,6 +95,10 @@ CASES: dict[str, tuple[tuple[AnyFault, ...], tuple[tuple[Step, ...], tuple[AnyFa
     "a process that is kept down": ((Restart(stays_down=True, window=WINDOW),), lull(3, restart(3))),
     "a kill at a write": ((Kill(resource="pods", window=WINDOW),), lull(3, restart(3))),
     "a kill at a write in the last step": ((Kill(resource="pods", window=Window(3)),), lull(4, restart(4))),
+    "a first list that comes late": (
+        (SlowStart(resource="pods", window=Window(3)), Restart(window=Window(3))),
+        ((APPEAR, GROW, Lull(), TOUCH, Lull()), (restart(3), relist(5))),
+    ),
     "a 410": ((Expire(resource="pods", window=WINDOW),), lull(2, relist(2))),
     "a 410 at an event": ((Expire(resource="pods", nth=1, window=WINDOW),), lull(3, relist(3))),
     "skipped states": ((Coalesce(resource="pods", window=WINDOW),), lull(3, relist(3))),

@@ -22,8 +22,8 @@ from staleproof.core.fault import (
     Reject,
     Restart,
     SeverStream,
-    SlowStart,
     SlowAnswer,
+    SlowStart,
     Window,
 )
 from staleproof.core.plan.but_for import final_only, slept, woken

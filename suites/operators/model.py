@@ -24,6 +24,13 @@ class GoModule:
     ours: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class StagedModule(GoModule):
+    """One whose publisher keeps other modules beside it, which are published, too: in this version of their own."""
+
+    beside: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MavenArchives:
     """Archives on Maven Central, each unpacked into a folder of its own (`folder` to `group:artifact:version:type[:classifier]`).

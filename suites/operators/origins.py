@@ -19,7 +19,7 @@ from staleproof.drive.programs.toolchain import ENVIRONMENT, find_go
 from staleproof.errors import SetupError
 
 from ..languages.program import QUICK_JVM
-from .model import GoModule, MavenArchives, MavenLibrary, NpmPackage, Origin, PythonLibrary, PythonPackage
+from .model import GoModule, MavenArchives, MavenLibrary, NpmPackage, Origin, PythonLibrary, PythonPackage, StagedModule
 
 PUBLISHED = "published"
 _SUITES = Path(__file__).parents[1]
@@ -77,7 +77,7 @@ def _build_go(module: GoModule, go: str, made: Path) -> None:
     file.write_bytes((folder / "go.mod").read_bytes())
     (made / "go.sum").write_bytes((folder / "go.sum").read_bytes())
     replaced = json.loads(run((go, "mod", "edit", "-json", str(file)), made)).get("Replace") or ()
-    beside = [f"-dropreplace={each['Old']['Path']}" for each in replaced if each["New"]["Path"].startswith(".")]
+    beside = [_apart(each["Old"]["Path"], module) for each in replaced if each["New"]["Path"].startswith(".")]
     if module.ours:  # inside the publisher's path, as the main package that it stands for, so what is internal may be used
         beside += [f"-module={module.path}/{module.main}", f"-require={module.path}@{module.version}"]
         (made / "main.go").write_bytes(source_of(module))
@@ -87,6 +87,11 @@ def _build_go(module: GoModule, go: str, made: Path) -> None:
     target = str(made / _PROGRAM)
     run((go, "build", f"-modfile={file}", "-mod=mod", *FLAGS, "-o", target, what), where, ENVIRONMENT)
     (made / PUBLISHED).symlink_to(folder)
+
+
+def _apart(path: str, module: GoModule) -> str:
+    """What says where a module comes from that the publisher keeps beside this one."""
+    return f"-replace={path}={path}@{module.beside}" if isinstance(module, StagedModule) else f"-dropreplace={path}"
 
 
 def source_of(origin: Origin) -> bytes:

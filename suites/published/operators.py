@@ -8,7 +8,19 @@ what the report is about, and options are those that any user of the program nee
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..operators.model import MADE, PIECE, GoModule, MavenLibrary, Operator, Piece, PythonLibrary
+from ..operators.model import (
+    MADE,
+    PIECE,
+    PUBLISHED,
+    GoModule,
+    Kustomization,
+    MavenLibrary,
+    Operator,
+    Piece,
+    PythonLibrary,
+    PythonPackage,
+    StagedModule,
+)
 from ..operators.table import OPERATORS
 
 
@@ -99,6 +111,223 @@ def _kuberay(version: str) -> Operator:
     return _at(version, _kept("kuberay"))
 
 
+def _keda(version: str) -> Operator:
+    return _at(version, _kept("keda"))
+
+
+def _keda_job(version: str) -> Operator:
+    """With a ScaledJob whose Jobs run on."""
+    kept = _keda(version)
+    return replace(
+        kept,
+        has="Jobs that it makes itself, under generated names, and replaces when they are to be others",
+        options=tuple(
+            f"--staleproof-samples={MADE}/scaledjob.yaml" if option.startswith("--staleproof-samples=") else option
+            for option in kept.options
+            if not option.startswith("--staleproof-before=")
+        ),
+        made={  # a Job of its end-to-end tests, as the scaler that needs no service asks for it; the hours are ours
+            "scaledjob.yaml": Piece(
+                "tests/internals/pause_scaledjob/pause_scaledjob_test.go",
+                "  jobTargetRef:\n    template:\n",
+                "  triggers:",
+                "apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata: {name: cron}\nspec:\n"
+                "  pollingInterval: 5\n  maxReplicaCount: 10\n  jobTargetRef:\n    template:\n"
+                "      metadata: {annotations: {staleproof.dev/runs: 'on'}}\n{piece}  triggers:\n  - type: cron\n"
+                "    metadata: {timezone: Etc/UTC, start: 0 0 * * *, end: 59 23 * * *, desiredReplicas: '4'}\n",
+            ),
+        },
+    )
+
+
+def _metallb(version: str) -> Operator:
+    """With more Services than addresses."""
+    kept = _kept("metallb")
+    return replace(
+        _at(version, kept),
+        options=tuple(
+            f"--staleproof-samples={MADE}/sample.yaml" if option.startswith("--staleproof-samples=") else option
+            for option in kept.options
+        ),
+        made={  # the only Service of its sample, and another; of its addresses, one
+            "sample.yaml": Piece(
+                "configsamples/deployment_l2.yaml",
+                "  name: nginx\nspec:\n  ports:\n",
+                "  type: LoadBalancer",
+                "apiVersion: metallb.io/v1beta1\nkind: IPAddressPool\nmetadata: {name: example, namespace: metallb-system}\n"
+                "spec: {addresses: [192.168.10.0/32]}\n"
+                "---\napiVersion: v1\nkind: Service\nmetadata: {name: nginx}\nspec:\n  ports:\n{piece}  type: LoadBalancer\n"
+                "---\napiVersion: v1\nkind: Service\nmetadata: {name: waiting}\nspec:\n  ports:\n{piece}  type: LoadBalancer\n",
+            ),
+        },
+    )
+
+
+_NAMED = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: daemon-nginx}\n"
+_STEPS = Piece("examples/daemon-nginx.yaml", "generateName: daemon-nginx-\n", ':80/"]', f'{_NAMED}{PIECE}:80/"]\n')
+_STEP = Piece(
+    "examples/daemon-nginx.yaml",
+    "  - name: nginx-server\n    daemon: true\n",
+    "  - name: nginx-client\n",
+    f"{_NAMED}spec:\n  podGC: {{strategy: OnWorkflowCompletion}}\n  entrypoint: daemon-nginx-example\n  templates:\n"
+    "  - name: daemon-nginx-example\n    steps: [[{name: nginx-server, template: nginx-server}]]\n"
+    f"  - name: nginx-server\n    daemon: true\n{PIECE}",
+)
+"""Only pods of Jobs end here, so a step goes on only where it waits for its pod to be ready: two of those, and one, with which the
+Workflow ends and its pod is collected."""
+
+
+def _argo_workflows(version: str, sample: Piece) -> Operator:
+    return Operator(
+        name="argo-workflows",
+        library="client-go informers of its own, which it writes to",
+        origin=GoModule("github.com/argoproj/argo-workflows/v3", version, "cmd/workflow-controller"),
+        has="a workflow: Pods that it makes one after the other, and notes in the status of one object",
+        arguments=("--kubeconfig={kubeconfig}", "--namespace=argo", "--executor-image=quay.io/argoproj/argoexec:latest"),
+        options=(
+            f"--controller-manifests={MADE}/install.yaml",
+            f"--controller-manifests={MADE}/configmap.yaml",
+            "--controller-deployment=workflow-controller",
+            "--controller-env=LEADER_ELECTION_DISABLE=true",
+            f"--staleproof-crds={PUBLISHED}/manifests/base/crds/full",
+            f"--staleproof-samples={MADE}/sample.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={
+            "install.yaml": Kustomization("manifests/cluster-install"),
+            "configmap.yaml": Piece(  # no server of metrics, whose port would be the same for each worker
+                "manifests/base/workflow-controller/workflow-controller-configmap.yaml",
+                "apiVersion: ",
+                "metadata:",
+                "apiVersion: {piece}metadata: {name: workflow-controller-configmap, namespace: argo}\n"
+                "data: {metricsConfig: 'enabled: false'}\n",
+            ),
+            "sample.yaml": sample,
+        },
+    )
+
+
+def _dask_kubernetes(version: str) -> Operator:
+    kept = _kept("dask-kubernetes")
+    assert isinstance(kept.origin, PythonPackage)
+    return replace(kept, origin=replace(kept.origin, version=version))
+
+
+def _job_controller(version: str) -> Operator:
+    """As docs/kube-controller-manager.md has it, but for what the pods of its sample are to do."""
+    return Operator(
+        name="kube-controller-manager",
+        home="https://github.com/kubernetes/kubernetes",
+        library="client-go informers of its own",
+        origin=StagedModule("k8s.io/kubernetes", version, "cmd/kube-controller-manager", beside=version.replace("v1.", "v0.", 1)),
+        has="Kubernetes' own: Jobs, whose Pods it makes itself and keeps by a finalizer until they are counted",
+        arguments=(
+            "--kubeconfig={kubeconfig}",
+            "--controllers=job-controller",
+            "--leader-elect=false",
+            "--use-service-account-credentials=false",
+            "--kube-api-qps=1000",
+            "--kube-api-burst=2000",
+            "--bind-address=127.0.0.1",
+            "--secure-port={metrics_port}",
+            "--authorization-always-allow-paths=/metrics",
+            "--authentication-skip-lookup=true",
+        ),
+        options=(
+            "--controller-metrics=https://127.0.0.1:{metrics_port}/metrics",
+            f"--staleproof-samples={PUBLISHED}/test/fixtures/doc-yaml/user-guide/job.yaml",
+            "--staleproof-companions=auto",
+        ),
+    )
+
+
+def _kruise(version: str) -> Operator:
+    return Operator(
+        name="kruise",
+        library="controller-runtime, and expectations of its own",
+        origin=GoModule("github.com/openkruise/kruise", version, "."),
+        has="workloads: Pods that it makes itself, under drawn names, and counts by expectations; it sets up its own webhooks",
+        arguments=(
+            "--metrics-addr=127.0.0.1:{metrics_port}",
+            "--health-probe-addr=0",
+            "--enable-leader-election=false",
+            "--enable-pprof=false",
+        ),
+        options=(
+            f"--controller-manifests={MADE}/default.yaml",
+            "--controller-deployment=kruise-controller-manager",
+            "--controller-env=WEBHOOK_HOST=127.0.0.1",
+            "--controller-env=WEBHOOK_PORT={webhook_port}",
+            "--controller-env=WEBHOOK_CERT_DIR={webhook_cert_dir}",
+            f"--staleproof-samples={PUBLISHED}/config/samples/apps_v1alpha1_cloneset.yaml",
+            "--staleproof-companions=auto",
+        ),
+        made={"default.yaml": Kustomization("config/default")},
+    )
+
+
+def _cluster_api(version: str, main: str, config: str) -> Operator:
+    """The infrastructure is another project's: a definition of ours stands for that of its template."""
+    return Operator(
+        name="cluster-api",
+        library="controller-runtime",
+        origin=StagedModule("sigs.k8s.io/cluster-api", version, main, beside=version),
+        has="MachineSets that a MachineDeployment makes, and Machines that they make; it waits until its cache shows what it made",
+        arguments=(
+            "--leader-elect=false",
+            "--diagnostics-address=127.0.0.1:{metrics_port}",
+            "--insecure-diagnostics=true",
+            "--health-addr=",
+            "--feature-gates=MachinePool=true",
+            "--webhook-port={webhook_port}",
+            "--webhook-cert-dir={webhook_cert_dir}",
+        ),
+        options=(
+            f"--controller-manifests={MADE}/default.yaml",
+            f"--staleproof-crds={MADE}/template.yaml",
+            f"--staleproof-samples={MADE}/sample.yaml",
+            "--staleproof-primary=MachineDeployment.cluster.x-k8s.io",
+            "--staleproof-companions=auto",
+        ),
+        made={
+            "default.yaml": Kustomization(config),
+            "template.yaml": Piece(
+                "docs/book/src/tasks/bootstrap/microk8s-bootstrap.md",
+                "kind: MachineDeployment",
+                "metadata:",
+                "\n---\n".join(_INFRASTRUCTURE),
+            ),
+            "sample.yaml": Piece(  # less where its machines get their bootstrap data from
+                "docs/book/src/tasks/bootstrap/microk8s-bootstrap.md",
+                "kind: MachineDeployment\nmetadata:\n  name: capi-aws-md-0\n  namespace: default\n",
+                "        configRef:",
+                "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: capi-aws}\n"
+                "spec:\n  controlPlaneEndpoint: {host: 127.0.0.1, port: 6443}\n"
+                "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWSMachineTemplate\n"
+                "metadata: {name: capi-aws-md-0}\nspec: {template: {spec: {}}}\n"
+                "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: MachineDeployment\nmetadata: {name: capi-aws-md-0}\n{piece}"
+                "        dataSecretName: capi-aws-md-0\n      infrastructureRef:\n"
+                "        {apiGroup: infrastructure.cluster.x-k8s.io, kind: AWSMachineTemplate, name: capi-aws-md-0}\n",
+            ),
+        },
+    )
+
+
+def _infrastructure(kind: str) -> str:
+    """A definition of that kind that says nothing of what is in it."""
+    plural = f"{kind.lower()}s"
+    return (
+        f"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+        f"metadata: {{name: {plural}.infrastructure.cluster.x-k8s.io, labels: {{cluster.x-k8s.io/v1beta2: v1beta2}}}}\n"
+        f"spec:\n  group: infrastructure.cluster.x-k8s.io\n  names: {{kind: {kind}, plural: {plural}}}\n  scope: Namespaced\n"
+        "  versions:\n  - name: v1beta2\n    served: true\n    storage: true\n    subresources: {status: {}}\n"
+        "    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}\n"
+    )
+
+
+_INFRASTRUCTURE = (_infrastructure("AWSMachineTemplate"), _infrastructure("AWSMachine"))
+
+
 def _fabric8(version: str) -> Operator:
     return Operator(
         name="fabric8",
@@ -152,6 +381,20 @@ TRIES: Sequence[Try] = (
         objects=("rollout",),
     ),
     Try(
+        bug="argoproj/argo-workflows#13986",
+        before=_argo_workflows("v3.6.2", _STEPS),
+        after=_argo_workflows("v3.7.9", _STEPS),
+        requirements=("no-duplicate-create", "no-time-travel"),
+        objects=("pod",),
+    ),
+    Try(
+        bug="argoproj/argo-workflows#16294",
+        before=_argo_workflows("v3.7.9", _STEP),
+        after=_argo_workflows("v3.7.16", _STEP),
+        requirements=("no-time-travel", "no-duplicate-create"),
+        objects=("pod", "workflow"),
+    ),
+    Try(
         bug="cert-manager/cert-manager#4956",
         before=_cert_manager("v1.8.0"),
         after=_kept("cert-manager"),
@@ -160,11 +403,39 @@ TRIES: Sequence[Try] = (
         another="v1.20.3 stands for v1.13.0, whose main package is published nowhere",
     ),
     Try(
+        bug="dask/dask-kubernetes#773",
+        before=_dask_kubernetes("2023.7.2"),
+        after=_dask_kubernetes("2023.7.3"),
+        requirements=("no-duplicate-create", "tolerates-skew"),
+        objects=("deployment",),
+    ),
+    Try(
         bug="fabric8io/kubernetes-client#2994",
         before=_fabric8("5.3.0"),
         after=_fabric8("5.3.1"),
         requirements=("survives-expiry", "survives-stream-loss", "tolerates-coalescing", "converges-after-catch-up"),
         objects=("configmap", "greeting"),
+    ),
+    Try(
+        bug="kedacore/keda#5656",
+        before=_keda_job("v2.14.0"),
+        after=_keda_job("v2.14.1"),
+        requirements=("survives-restart", "no-excess-delete"),
+        objects=("job",),
+    ),
+    Try(
+        bug="kedacore/keda#8124",
+        before=_keda("v2.20.2"),
+        after=_keda("v2.21.0"),
+        requirements=("name-reuse", "converges-after-catch-up", "backs-off"),
+        objects=("horizontalpodautoscaler", "scaledobject"),
+    ),
+    Try(
+        bug="kubernetes-sigs/cluster-api#13649",
+        before=_cluster_api("v1.13.2", ".", "config/default"),
+        after=_cluster_api("v1.14.0", "core", "core/config/default"),
+        requirements=("no-duplicate-create",),
+        objects=("machineset",),
     ),
     Try(
         bug="kubernetes-sigs/jobset#1167",
@@ -181,6 +452,21 @@ TRIES: Sequence[Try] = (
         objects=("jobset",),
     ),
     Try(
+        bug="kubernetes/kubernetes#137210",
+        before=_job_controller("v1.35.0"),
+        after=_job_controller("v1.36.0"),
+        requirements=("no-duplicate-create",),
+        objects=("pod",),
+    ),
+    Try(
+        bug="metallb/metallb#2443",
+        before=_metallb("v0.13.12"),
+        after=_metallb("v0.14.5"),
+        requirements=("waits-for-initial-sync", "survives-restart", "no-time-travel"),
+        objects=("service",),
+        another="v0.14.5 stands for v0.14.2, which the module proxy does not give",
+    ),
+    Try(
         bug="nolar/kopf#698",
         before=_kopf("1.43.0"),
         after=_kopf("1.44.0"),
@@ -193,6 +479,13 @@ TRIES: Sequence[Try] = (
         after=_kopf("1.42.0"),
         requirements=("no-duplicate-create", "no-time-travel", "survives-lost-answer"),
         objects=("pod",),
+    ),
+    Try(
+        bug="openkruise/kruise#1765",
+        before=_kruise("v1.5.0"),
+        after=_kruise("v1.8.0"),
+        requirements=("tolerates-coalescing", "converges-after-catch-up", "recovers-in-bounded-time"),
+        objects=("pod", "cloneset"),
     ),
     Try(
         bug="prometheus-operator/prometheus-operator#4504",

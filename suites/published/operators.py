@@ -141,7 +141,7 @@ def _keda_job(version: str) -> Operator:
 
 
 def _metallb(version: str) -> Operator:
-    """With more Services than addresses."""
+    """With one address: where there are several Services, others wait."""
     kept = _kept("metallb")
     return replace(
         _at(version, kept),
@@ -149,15 +149,14 @@ def _metallb(version: str) -> Operator:
             f"--staleproof-samples={MADE}/sample.yaml" if option.startswith("--staleproof-samples=") else option
             for option in kept.options
         ),
-        made={  # the only Service of its sample, and another; of its addresses, one
+        made={  # the only Service of its sample; of its addresses, one
             "sample.yaml": Piece(
                 "configsamples/deployment_l2.yaml",
                 "  name: nginx\nspec:\n  ports:\n",
                 "  type: LoadBalancer",
                 "apiVersion: metallb.io/v1beta1\nkind: IPAddressPool\nmetadata: {name: example, namespace: metallb-system}\n"
                 "spec: {addresses: [192.168.10.0/32]}\n"
-                "---\napiVersion: v1\nkind: Service\nmetadata: {name: nginx}\nspec:\n  ports:\n{piece}  type: LoadBalancer\n"
-                "---\napiVersion: v1\nkind: Service\nmetadata: {name: waiting}\nspec:\n  ports:\n{piece}  type: LoadBalancer\n",
+                "---\napiVersion: v1\nkind: Service\nmetadata: {name: nginx}\nspec:\n  ports:\n{piece}  type: LoadBalancer\n",
             ),
         },
     )

@@ -116,28 +116,30 @@ def _keda(version: str) -> Operator:
 
 
 def _keda_job(version: str) -> Operator:
-    """With a ScaledJob whose Jobs run on."""
+    """With a ScaledJob. Its Jobs run on: nothing here gives their pods a node. It would replace those that are done for ever."""
     kept = _keda(version)
     return replace(
         kept,
         has="Jobs that it makes itself, under generated names, and replaces when they are to be others",
-        options=tuple(
-            f"--staleproof-samples={MADE}/scaledjob.yaml" if option.startswith("--staleproof-samples=") else option
-            for option in kept.options
-            if not option.startswith("--staleproof-before=")
+        options=(
+            *(each for each in kept.options if not each.startswith(("--staleproof-samples", "--staleproof-before", _BESIDE))),
+            f"--staleproof-samples={MADE}/scaledjob.yaml",
+            f"{_BESIDE}=garbage-collector,namespace,job",
         ),
         made={  # a Job of its end-to-end tests, as the scaler that needs no service asks for it; the hours are ours
             "scaledjob.yaml": Piece(
                 "tests/internals/pause_scaledjob/pause_scaledjob_test.go",
-                "  jobTargetRef:\n    template:\n",
+                "  jobTargetRef:\n",
                 "  triggers:",
                 "apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata: {name: cron}\nspec:\n"
-                "  pollingInterval: 5\n  maxReplicaCount: 10\n  jobTargetRef:\n    template:\n"
-                "      metadata: {annotations: {staleproof.dev/runs: 'on'}}\n{piece}  triggers:\n  - type: cron\n"
+                "  pollingInterval: 5\n  maxReplicaCount: 10\n  jobTargetRef:\n{piece}  triggers:\n  - type: cron\n"
                 "    metadata: {timezone: Etc/UTC, start: 0 0 * * *, end: 59 23 * * *, desiredReplicas: '4'}\n",
             ),
         },
     )
+
+
+_BESIDE = "--staleproof-companions"
 
 
 def _metallb(version: str) -> Operator:

@@ -209,9 +209,11 @@ def _argo_workflows(version: str, sample: Piece) -> Operator:
 
 
 def _dask_kubernetes(version: str) -> Operator:
+    """What was published of its chart cannot be rendered, so it may do everything."""
     kept = _kept("dask-kubernetes")
     assert isinstance(kept.origin, PythonPackage)
-    return replace(kept, origin=replace(kept.origin, version=version))
+    without = tuple(option for option in kept.options if not option.startswith("--controller-manifests="))
+    return replace(kept, options=without, made={}, origin=replace(kept.origin, version=version))
 
 
 def _job_controller(version: str) -> Operator:

@@ -144,8 +144,8 @@ def past_relist(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """End its streams while an API server at hand is one step behind: it may list an older state than it has seen.
 
     Resources that did not change in that step are left out: of them the list shows what it has seen. So is a controller that asks
-    for the newest state then, as client-go does. The streams of
-    each resource end in one way, those of the next in the other, except in profiles that try what is treated alike.
+    for no older state then, as client-go does (`tools/cache/reflector.go`). The streams of each resource end in one way, those of
+    the next in the other, except in profiles that try what is treated alike.
     """
     lived = life(observed)
     steps = [step for step in sorted({3, lived.last}) if 1 < step <= lived.last]

@@ -152,7 +152,7 @@ def test_a_list_of_one_step_ago_is_served_where_that_step_changed_something() ->
     assert [snapshots(plan) for plan in each_in_one_way] == behind
     assert ["410" in plan.title for plan in each_in_one_way] == [False, True]
     assert [snapshots(plan) for plan in each_in_both] == behind * 2
-    assert not [*restart.past_relist(replace(of, relists_past=False), STANDARD)], "it asks for the newest state then"
+    assert not [*restart.past_relist(replace(of, relists_past=False), STANDARD)], "it asks for no older state then"
 
 
 def test_no_controller_is_killed_at_a_write_that_changes_nothing() -> None:

@@ -148,12 +148,14 @@ def _relist_seconds(trial: Trial, resource: str) -> float:
 
 
 def _relists_past(trial: Trial, resource: str) -> bool:
-    """Whether what it reads of this resource after a 410 may be of any version: a list at 0, or a watch that asks for the state."""
-    expired = next((index for index, entry in trial.every(Closed) if entry.how == "expired"), None)
-    if expired is None:
-        return False
-    asked = (entry for _, entry in trial.every(Asked, since=expired))
-    opened = (entry for _, entry in trial.every(Opened, since=expired))
+    """Whether what it reads of this resource after a 410 may be of any version: a list at 0, or a watch that asks for the state. It
+    may be, as far as is known, if there was no 410."""
+    ended = ((index, entry) for index, entry in trial.every(Closed, since=trial.starts[-1]) if entry.how == "expired")
+    expired = [index for index, entry in ended if trial.resource_of(entry.stream) == resource]
+    if not expired:
+        return True
+    asked = (entry for _, entry in trial.every(Asked, since=expired[-1]))
+    opened = (entry for _, entry in trial.every(Opened, since=expired[-1]))
     return any(entry.verb == "list" and entry.resource == resource and entry.version == "0" for entry in asked) or any(
         entry.resource == resource and entry.start in ("", "0") and not entry.watch_list for entry in opened
     )

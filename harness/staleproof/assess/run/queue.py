@@ -170,7 +170,7 @@ class Queue:
     def help(self) -> None:
         """Run plans of other tests until all are over, and meanwhile what other workers' trials have to be compared with."""
         while not self._is_stopped:
-            if any(self._take(job, helps=True) for job in self._open(frozenset())) or self.assist():
+            if any(self._take(job, helps=True) for job in self._open(frozenset())) or self._assists():
                 continue
             if not any(self.claims.is_under_way(job.key, LOOK_SECONDS) for job in self._open(frozenset())):
                 return
@@ -240,15 +240,24 @@ class Queue:
             with contextlib.suppress(Timeout):
                 lock.acquire(timeout=LOOK_SECONDS)
                 return
-            while self.assist():
+            while self._assists():
                 pass
+
+    def _assists(self) -> bool:
+        """Whether there was something to make for another worker. What goes wrong with it is noted, and ends no test here."""
+        try:
+            return self._helps and self.assist()
+        except Exception as err:
+            self.note(err)
+            self._helps = False
+            return False
 
     def _take(self, job: Job, *, helps: bool = False, acquire: Acquire = acquired_now) -> Done | None:
         """What came of it, if it is over or can be run now. What other workers wait for is made first: to confirm a finding is
         worth more than one more plan."""
         if self._is_stopped or (helps and (not self._helps or not self._has_time_for(job))):
             return None
-        while not self.claims.done(job.key) and self.assist():
+        while not self.claims.done(job.key) and self._assists():
             pass
         try:
             done = self.claims.take(job.key, lambda: self._run(job, keeps=not helps), helps=helps, acquire=acquire)

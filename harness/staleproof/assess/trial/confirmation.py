@@ -28,7 +28,7 @@ from staleproof.assess.trial.comparison import (
 from staleproof.assess.trial.long_wait import IN_HASTE, LONG, Waited, is_another, stuck, waited, waited_seconds
 from staleproof.assess.trial.result import confirmed, failures, is_undecided, unconfirmed
 from staleproof.assess.trial.runner import Runner
-from staleproof.assess.trial.wanted import Again
+from staleproof.assess.trial.wanted import Again, Came
 from staleproof.checks.ends.healing import healed, usual_seconds
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import indexed
@@ -46,14 +46,15 @@ _SHORT = 6
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A trial with what it was compared with, what it shows, and how often its findings came back. `is_cut`: there was no time to
-    compare it with more, or to run it again. `healed_by`: what healed the controller in the end, when it was run again. `hasty`:
-    the trial whose place it took, because this one waited long."""
+    compare it with more, or to run it again. `healed_by`: what healed the controller in the end, when it was run again; `died`: how
+    it died over a re-run, in words. `hasty`: the trial whose place it took, because this one waited long."""
 
     history: History
     verdicts: tuple[Verdict, ...]
     reproduced: tuple[int, int] = (0, 0)
     is_cut: bool = False
     healed_by: str = ""
+    died: str = ""
     hasty: History | None = None
 
 
@@ -176,20 +177,23 @@ class Confirmation:
     def _reproduced(self, judged: Judged, times: int) -> Judged:
         """The trial, judged, with so many re-runs, or as many more as a rate takes when they do not say the same. The trial whose
         place it took counts as one of them; but not if what was found came while this one waited, and then all wait as long."""
-        history, healed = judged.history, ""
+        history, came = judged.history, Came()
         is_late = judged.hasty is not None and not history.header.waited
         runs = [(self._folder / IN_HASTE, judged.hasty)] if judged.hasty is not None and not is_late and times > 1 else []
         patience, of = waited_seconds(history) if is_late else 0.0, judged.hasty if runs and judged.hasty is not None else history
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
-            nonlocal healed
-            due = self._reruns(of, range(len(runs) + 1, times + 1), patience, heals=not healed)
+            nonlocal came
+            due = self._reruns(of, range(len(runs) + 1, times + 1), patience, heals=not came.healed)
             with self._runner.wanted.reruns(self._plan, due):
                 for each in due:
-                    self._runner.need(usual_seconds(indexed(history)) + patience)
-                    healed = self._runner.done(self._runner.rerun(self._plan, each)).decode() or healed
+                    task = self._runner.rerun(self._plan, each, of.harmless)
+                    if not self._runner.shared.outcome(task.key).exists():
+                        self._runner.need(usual_seconds(indexed(history)) + patience)
+                    new = msgspec.json.decode(self._runner.done(task), type=Came)
+                    came = Came(new.healed or came.healed, new.died or came.died)
                     where = self._runner.shared.path / each.folder
-                    runs.append((where, read_history(where / HISTORY)))
+                    runs.append((where, reread(where, history)))
             known = [(where, waited(each, history.header.waited)) for where, each in runs]
             return [judge(self._against(history.references, each, where)) for where, each in known]
 
@@ -197,7 +201,7 @@ class Confirmation:
         if is_undecided(verdicts, again):
             history = self._against(without_faults(self._histories_for, self._plan, history, CONTROLS), history)
             verdicts, again = judge(history), rerun(max(RERUNS, times))
-        return Judged(history, *confirmed(verdicts, again, without=len(history.harmless)), healed_by=healed)
+        return Judged(history, *confirmed(verdicts, again, without=len(history.harmless)), healed_by=came.healed, died=came.died)
 
     def _reruns(self, of: History, numbers: Sequence[int], patience: float = 0.0, *, heals: bool = True) -> list[Again]:
         """The re-runs of this trial with these numbers; what heals it is tried in the first of them, if in any."""
@@ -217,3 +221,9 @@ class Confirmation:
         """The trial with other references, judged."""
         compared = self._against(references, judged.history)
         return replace(judged, history=compared, verdicts=judge(compared))
+
+
+def reread(folder: Path, trial: History) -> History:
+    """The re-run of a trial that is kept there, with the trial's own plan: in a file, Secrets are masked."""
+    read = read_history(folder / HISTORY)
+    return replace(read, header=msgspec.structs.replace(read.header, plan=trial.header.plan))

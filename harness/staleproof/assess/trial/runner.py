@@ -6,12 +6,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from staleproof.assess.learn import patience as learnt
 from staleproof.assess.learn.lives import IN_THE_LIFE_BEFORE, died_between, left_like_that, set_aside, stopped
 from staleproof.assess.run.doing import Tell, discard
 from staleproof.assess.run.worker import SessionOptions, Task, Worker
 from staleproof.assess.trial.references import REFERENCES, References
-from staleproof.assess.trial.wanted import Again, WantedRuns
+from staleproof.assess.trial.wanted import Again, Came, WantedRuns
 from staleproof.checks.catalog import waits
 from staleproof.checks.facts.retries import first_retry
 from staleproof.checks.trial import indexed
@@ -111,16 +113,19 @@ class Runner(Worker):
         self._is_spoilt = bool(stopped(history))
         return history
 
-    def rerun(self, plan: Plan, again: Again) -> Task:
-        """A re-run of a plan, in a new life; what comes of it is what healed the controller in the end, in words."""
+    def rerun(self, plan: Plan, again: Again, beside: Sequence[History] | None = None) -> Task:
+        """A re-run of a plan, in a new life; what comes of it is `Came`, as JSON. `beside`: the runs that it goes by, if they are
+        at hand. The life that it leaves behind is sound."""
 
         def make() -> bytes:
-            beside, healed = [self.shared.reference(each) for each in again.beside], list[str]()
+            calm = [self.shared.reference(each) for each in again.beside] if beside is None else beside
+            healed = list[str]()
             where, healed_by = self.shared.path / again.folder, healed.append if again.heals else None
-            self.execute(plan, beside, where, anew=True, patience=again.patience, healed_by=healed_by)
-            return "".join(healed).encode()
+            self.execute(plan, calm, where, anew=True, patience=again.patience, healed_by=healed_by)
+            return msgspec.json.encode(Came("".join(healed), self.begin_soundly()))
 
-        return Task(self.key("again", plan.steps, plan.faults, plan.settle, plan.before, again.folder), make)
+        which = (again.folder, again.patience, again.heals)
+        return Task(self.key("again", plan.steps, plan.faults, plan.settle, plan.before, which), make)
 
     def _harmed_by(self) -> str:
         """The last run with faults, in words; empty when nothing has been done to the controller yet."""

@@ -117,7 +117,7 @@ class Session(Runner):
             history, ruined = self.run_soundly(plan, references, folder)
         seconds = time.monotonic() - began
         judged = Confirmation(self, plan, folder).judged(history, reruns)
-        blamed = doubt or ruined or self.death_between()
+        blamed = doubt or ruined or judged.died or self.death_between()
         self.refusals()
         self.call(lambda env: env.count_calls())
         result = Result(

@@ -39,6 +39,13 @@ class Again(msgspec.Struct, frozen=True):
     heals: bool
 
 
+class Came(msgspec.Struct, frozen=True):
+    """What came of a re-run besides its history: what healed the controller in the end, and how it died, in words."""
+
+    healed: str = ""
+    died: str = ""
+
+
 class WantedRun(msgspec.Struct, frozen=True):
     """As a run folder has it.
 

@@ -141,7 +141,7 @@ class Observed:
         scale_path: path of its replica count, e.g. ("spec", "replicas"); empty when it has none.
         children: what the controller created, most first.
         relists_at_once: after a 410 it lists again without waiting (client-go waits longer each time).
-        relists_past: what it lists after a 410 may be older than what it has seen (client-go asks for the newest state then).
+        relists_past: what it lists after a 410 may be older than what it has seen (client-go asks for none that is older).
         manifests: CustomResourceDefinitions that the sample needs.
         before: what else it needs, in order (`core.operator.prerequisite`).
         pause_seconds: its longest wait before it went on by itself.

@@ -214,7 +214,7 @@ def listed_behind(at: Occasions) -> Iterator[Faults]:
     """Its streams end in a step that leaves the primary as it is, while the API server at hand does not know of the step before.
 
     The primary comes as often as all its children: of those the controller may know itself which there are. A controller that asks
-    for the newest state then cannot be shown another.
+    for no older state then cannot be shown one.
     """
     if not at.observed.relists_past:
         return

@@ -27,11 +27,12 @@ def expired() -> Script:
     [
         (asks_for("0"), True),
         (asks_for(""), False),
+        (asks_for("7"), False),
         (asks_for("0", "get"), False),
         (watches_from(""), True),
         (watches_from("7"), False),
         (watches_from("", watch_list=True), False),
-        (trial().adds(Asked, request=9, client="controller", verb="list", resource=WIDGETS, version="0"), False),
+        (trial().ended("pods", how="expired", fault=None), True),
     ],
 )
 def test_what_is_listed_after_a_410_may_be_older_if_any_version_will_do(script: Script, *, past: bool) -> None:

@@ -21,7 +21,7 @@ from staleproof.core.history.history import Header, History
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Rest
 from staleproof.draw.family import Family
-from staleproof.errors import OutOfTime, UsageError
+from staleproof.errors import OutOfTime, SetupError, UsageError
 from staleproof.report.baseline import Baseline, Known
 
 GUILTY = ("settles", "cleans-up")
@@ -202,6 +202,17 @@ def test_a_worker_without_a_plan_assists_until_the_others_are_done(tmp_path: Pat
     made.help()
     thread.join()
     assert (owner.began, helper.began, helper.reported) == (["a0"], [], [])
+
+
+def test_what_goes_wrong_with_another_workers_run_is_noted_and_ends_no_test_here(tmp_path: Path) -> None:
+    worker = Worker(tmp_path, {"a": [(0, "p"), (0, "p")]})
+
+    def assist() -> bool:
+        raise SetupError("the disk is full")
+
+    came = worker.come(worker.queue(assist=assist), "a")
+    assert (worker.began, len(came.results)) == (["a0", "a1"], 2)
+    assert [str(each) for each in worker.errors] == ["the disk is full"]
 
 
 # --- what is left out

@@ -42,7 +42,7 @@ class Peer(Worker):
     def acquire(self, lock: FileLock) -> None:
         lock.acquire()
 
-    def again(self, plan: Plan, again: Again) -> Task:
+    def again(self, plan: Plan, again: Again, beside: Sequence[History] | None = None) -> Task:
         def make() -> bytes:
             if self.fails:
                 raise OutOfTime

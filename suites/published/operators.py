@@ -170,7 +170,8 @@ _STEP = Piece(
     "examples/daemon-nginx.yaml",
     "  - name: nginx-server\n    daemon: true\n",
     "  - name: nginx-client\n",
-    f"{_NAMED}spec:\n  podGC: {{strategy: OnWorkflowCompletion}}\n  entrypoint: daemon-nginx-example\n  templates:\n"
+    f"{_NAMED}spec:\n  podGC: {{strategy: OnWorkflowCompletion, deleteDelayDuration: 0s}}\n  entrypoint: daemon-nginx-example\n"
+    "  templates:\n"
     "  - name: daemon-nginx-example\n    steps: [[{name: nginx-server, template: nginx-server}]]\n"
     f"  - name: nginx-server\n    daemon: true\n{PIECE}",
 )
@@ -271,7 +272,7 @@ def _kruise(version: str) -> Operator:
 
 
 def _cluster_api(version: str, main: str, config: str) -> Operator:
-    """The infrastructure is another project's: a definition of ours stands for that of its template."""
+    """The infrastructure is another project's: definitions of ours stand for its own, and nothing builds it."""
     return Operator(
         name="cluster-api",
         library="controller-runtime",
@@ -288,6 +289,7 @@ def _cluster_api(version: str, main: str, config: str) -> Operator:
         ),
         options=(
             f"--controller-manifests={MADE}/default.yaml",
+            "--controller-env=POD_UID=3b0a1f0e-3f0c-4d57-9d55-c5a3d0a0b9a4",
             f"--staleproof-crds={MADE}/template.yaml",
             f"--staleproof-samples={MADE}/sample.yaml",
             "--staleproof-primary=MachineDeployment.cluster.x-k8s.io",
@@ -306,7 +308,8 @@ def _cluster_api(version: str, main: str, config: str) -> Operator:
                 "kind: MachineDeployment\nmetadata:\n  name: capi-aws-md-0\n  namespace: default\n",
                 "        configRef:",
                 "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: capi-aws}\n"
-                "spec:\n  controlPlaneEndpoint: {host: 127.0.0.1, port: 6443}\n"
+                "spec:\n  infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: AWSCluster, name: capi-aws}\n"
+                "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWSCluster\nmetadata: {name: capi-aws}\n"
                 "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWSMachineTemplate\n"
                 "metadata: {name: capi-aws-md-0}\nspec: {template: {spec: {}}}\n"
                 "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: MachineDeployment\nmetadata: {name: capi-aws-md-0}\n{piece}"
@@ -329,7 +332,7 @@ def _infrastructure(kind: str) -> str:
     )
 
 
-_INFRASTRUCTURE = (_infrastructure("AWSMachineTemplate"), _infrastructure("AWSMachine"))
+_INFRASTRUCTURE = tuple(map(_infrastructure, ("AWSCluster", "AWSMachine", "AWSMachineTemplate")))
 
 
 def _fabric8(version: str) -> Operator:

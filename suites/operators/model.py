@@ -128,7 +128,16 @@ class Kustomization:
     kustomize: GoModule = GoModule("sigs.k8s.io/kustomize/kustomize/v5", "v5.7.1", ".")
 
 
-Made = Piece | Chart | Kustomization
+@dataclass(frozen=True, slots=True)
+class SparkSubmit:
+    """What submits an application to the API server of the kubeconfig, though it is told of another: Spark's program, which this
+    release of Java or a newer one runs. Its name is `bin/spark-submit`, below what stands for Spark's own folder."""
+
+    spark: PythonPackage
+    java: int
+
+
+Made = Piece | Chart | Kustomization | SparkSubmit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

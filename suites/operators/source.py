@@ -7,6 +7,7 @@ are rendered. That is done each time.
 import hashlib
 import json
 import os
+import shlex
 import shutil
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -18,12 +19,34 @@ from staleproof.drive.programs.progress import Progress, working
 from staleproof.drive.programs.toolchain import ENVIRONMENT
 from staleproof.errors import SetupError
 
-from .model import PIECE, QUOTED, Chart, GoModule, Kustomization, Made, MavenLibrary, Operator, Origin, Piece, PythonLibrary
-from .origins import PUBLISHED, build, command, run, source_of
+from ..languages.program import QUICK_JVM
+from .model import (
+    PIECE,
+    QUOTED,
+    Chart,
+    GoModule,
+    Kustomization,
+    Made,
+    MavenLibrary,
+    Operator,
+    Origin,
+    Piece,
+    PythonLibrary,
+    SparkSubmit,
+)
+from .origins import PUBLISHED, build, command, java, run, source_of
 
 _MADE = "made"
 _KUBE = f"--kube-version={KUBERNETES_VERSION}"
 """A helm that is not released by its authors takes some old one."""
+_SUBMIT = """\
+#!/bin/sh
+# Of its arguments, the first two say which API server.
+export SPARK_HOME={home} JAVA_HOME={java} JAVA_TOOL_OPTIONS={quick}
+shift 2
+exec "$SPARK_HOME/bin/spark-submit" --master "k8s://$(sed -n 's/^ *server: *//p' "$KUBECONFIG")" "$@"
+"""
+_PROGRAM = 0o755
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +72,10 @@ async def ensure_operator(operator: Operator, progress: Progress) -> Built:
     for name, what in operator.made.items():
         text = await _text(built.published, what, progress)
         with cache.cache_errors(built.made):
+            (built.made / name).parent.mkdir(parents=True, exist_ok=True)
             (built.made / name).write_text(text)
+            if isinstance(what, SparkSubmit):
+                (built.made / name).chmod(_PROGRAM)
     return built
 
 
@@ -92,6 +118,11 @@ async def _text(published: Path, what: Made, progress: Progress) -> str:
         case Kustomization(folder=folder, kustomize=kustomize):
             kept = await _ensure("kustomize", kustomize, progress)
             return run((*command(kustomize, kept), "build", str(published / folder)), published, title="kustomize build")
+        case SparkSubmit(spark=spark, java=release):
+            kept = await _ensure(spark.name, spark, progress)
+            folders = {"home": kept / PUBLISHED, "java": Path(java(release)).parents[1]}
+            quoted = {name: shlex.quote(str(folder)) for name, folder in folders.items()}
+            return _SUBMIT.format(**quoted, quick=shlex.quote(" ".join(QUICK_JVM)))
 
 
 def _cut(published: Path, piece: Piece) -> str:

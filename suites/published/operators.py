@@ -19,6 +19,7 @@ from ..operators.model import (
     Piece,
     PythonLibrary,
     PythonPackage,
+    SparkSubmit,
     StagedModule,
 )
 from ..operators.table import OPERATORS
@@ -335,6 +336,26 @@ def _infrastructure(kind: str) -> str:
 _INFRASTRUCTURE = tuple(map(_infrastructure, ("AWSCluster", "AWSMachine", "AWSMachineTemplate")))
 
 
+def _spark_operator(version: str, spark: str) -> Operator:
+    """With an application, which a Spark of its image submits."""
+    kept = _kept("spark-operator")
+    samples = "--staleproof-samples={published}/examples"
+    return replace(
+        _at(version, kept),
+        has="an application that a program submits, which it runs for each: a server that is a single Pod under a fixed name",
+        options=(
+            *(option for option in kept.options if not option.startswith(samples)),
+            f"{samples}/spark-pi.yaml",
+            f"--controller-env=SPARK_HOME={MADE}/spark",
+        ),
+        made={
+            "spark/bin/spark-submit": SparkSubmit(
+                PythonPackage(name="pyspark", version=spark, package="pyspark", module="pyspark"), java=17
+            ),
+        },
+    )
+
+
 def _fabric8(version: str) -> Operator:
     return Operator(
         name="fabric8",
@@ -436,6 +457,13 @@ TRIES: Sequence[Try] = (
         after=_keda("v2.21.0"),
         requirements=("name-reuse", "converges-after-catch-up", "backs-off"),
         objects=("horizontalpodautoscaler", "scaledobject"),
+    ),
+    Try(
+        bug="kubeflow/spark-operator#2788",
+        before=_spark_operator("v2.3.0", "4.0.0"),
+        after=None,
+        requirements=("survives-restart", "converges-after-catch-up"),
+        objects=("pod", "sparkapplication"),
     ),
     Try(
         bug="kubernetes-sigs/cluster-api#13649",

@@ -17,6 +17,7 @@ from staleproof.drive.cluster.control_plane import KUBERNETES_VERSION, Silent
 from staleproof.errors import SetupError, UsageError
 from staleproof.settings import OPTIONS
 
+from ...languages.program import QUICK_JVM
 from ...operators.__main__ import parted
 from ...operators.model import (
     MADE,
@@ -31,6 +32,8 @@ from ...operators.model import (
     Piece,
     PythonLibrary,
     PythonPackage,
+    SparkSubmit,
+    StagedModule,
 )
 from ...operators.origins import java
 from ...operators.run import HEADINGS, Ran, options, page, row, run
@@ -204,6 +207,44 @@ async def test_a_chart_is_rendered_by_a_helm_that_is_built_like_an_operator(hell
     assert (
         built.made / "chart.yaml"
     ).read_text() == f"[template release {folder} --namespace space --kube-version={KUBERNETES_VERSION}]\n"
+
+
+async def test_what_is_kept_beside_a_module_is_taken_in_a_version_of_its_own(hello: Operator, tmp_path: Path) -> None:
+    needs = "require example.org/hello/api v0.0.0\nreplace example.org/hello/api => ./staging/api\n"
+    main = 'package main\n\nimport "example.org/hello/api"\n\nfunc main() { println(api.Word) }\n'
+    serve(
+        tmp_path / "proxy", "example.org/staged", {"go.mod": f"module example.org/staged\n{needs}", "go.sum": "", "main.go": main}
+    )
+    origin = StagedModule("example.org/staged", "v1.0.0", ".", beside="v1.0.0")
+    built = await ensure_operator(replace(hello, origin=origin), Silent())
+    assert subprocess.run(built.command, capture_output=True, text=True, check=True).stderr == "hello\n"
+    assert digest(origin) != digest(replace(origin, beside="v1.0.1"))
+
+
+async def test_an_application_is_submitted_to_the_api_server_of_the_kubeconfig(
+    hello: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(tmp_path / "spark-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("spark/bin/spark-submit", "#!/bin/sh\necho $JAVA_HOME $JAVA_TOOL_OPTIONS $@\n")
+        wheel.writestr("spark-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: spark\nVersion: 1.0\n")
+        wheel.writestr("spark-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr("spark-1.0.dist-info/RECORD", "")
+    a_java(tmp_path / "java", 'openjdk version "17.0.1"')
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text("clusters:\n- cluster:\n    server: https://127.0.0.1:1234\n")
+    for name, value in {"JAVA_HOME": tmp_path / "java", "PIP_FIND_LINKS": tmp_path, "PIP_NO_INDEX": "1"}.items():
+        monkeypatch.setenv(name, str(value))
+    submit = SparkSubmit(PythonPackage(name="spark", version="1.0", package="spark", module="spark"), java=17)
+    built = await ensure_operator(replace(hello, made={"spark/bin/spark-submit": submit}), Silent())
+    (tmp_path / "cache/operators/spark" / digest(submit.spark) / "published/bin/spark-submit").chmod(0o755)
+    said = subprocess.run(
+        (built.made / "spark/bin/spark-submit", "--master", "k8s://https://another:443", "--name", "pi"),
+        env={**os.environ, "KUBECONFIG": str(kubeconfig)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert said.split() == [str(tmp_path / "java"), *QUICK_JVM, "--master", "k8s://https://127.0.0.1:1234", "--name", "pi"]
 
 
 async def test_a_package_of_npm_is_installed_with_its_programs(hello: Operator, tmp_path: Path) -> None:

@@ -34,10 +34,10 @@ from ..operators.model import Operator
 from ..operators.run import Ran, run
 from ..operators.source import Built, ensure_operator
 from .found import shown
-from .operators import TRIES, Try
 from .recall import page
 from .table import Bug, bugs
 from .tried import FILE, Tried, Which, kept, merged, showing, text
+from .tries import TRIES, Try
 
 FOLDER = Path(".staleproof") / "published"
 BUDGET = 15

@@ -20,8 +20,8 @@ from staleproof.checks.catalog import is_scored
 from staleproof.checks.verdict import Severity
 from staleproof.report.model import Report, RequirementVerdict, TrialReport
 
-from .operators import Try
 from .table import Bug, Kind
+from .tries import Try
 
 HARMS: Mapping[Kind, frozenset[Severity]] = {
     "stale-cache": frozenset({"destroyed", "duplicated", "undone", "misreported", "stuck", "leaked"}),

@@ -1,12 +1,10 @@
-"""How a published bug is tried: the project's program with the bug and without it, and what a finding of this bug is about.
+"""Programs that had a published bug, in one version or another, as the table of tries runs them.
 
-Everything that is ours to say of a try stands here; a row of `bugs.yaml` says what the bug is, `found.py` what counts as finding
-it. CRDs, samples and manifests are those that the project published with the version that is run. A sample is the simplest that has
-what the report is about, and options are those that any user of the program needs: nothing is said that leads to the bug.
+CRDs, samples and manifests are those that the project published with the version that is run. A sample is the simplest that has
+what a report is about, and options are those that any user of the program needs: nothing is said that leads to the bug.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..operators.model import (
     MADE,
@@ -25,59 +23,38 @@ from ..operators.model import (
 from ..operators.table import OPERATORS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Try:
-    """One row.
-
-    Attributes:
-        bug: its name, as in the table of bugs.
-        before: the program with the bug.
-        after: the program without it; None: no version without it is known, or none can be had.
-        requirements: what the report describes violates one of these.
-        objects: and it does so to one of these kinds, in lower case, as a finding calls them.
-        another: why versions are others than those of the table of bugs, if they are.
-    """
-
-    bug: str
-    before: Operator
-    after: Operator | None
-    requirements: tuple[str, ...]
-    objects: tuple[str, ...]
-    another: str = ""
-
-
 def _at(version: str, operator: Operator) -> Operator:
     assert isinstance(operator.origin, GoModule)
     return replace(operator, origin=replace(operator.origin, version=version))
 
 
-def _kept(name: str) -> Operator:
+def known(name: str) -> Operator:
     """The row that `ci/operators` has for it."""
     return next(operator for operator in OPERATORS if operator.name == name)
 
 
-def _prometheus_operator(version: str) -> Operator:
-    return _at(version, _kept("prometheus-operator"))
+def prometheus_operator(version: str) -> Operator:
+    return _at(version, known("prometheus-operator"))
 
 
-def _argo_rollouts(version: str) -> Operator:
-    return _at(version, _kept("argo-rollouts"))
+def argo_rollouts(version: str) -> Operator:
+    return _at(version, known("argo-rollouts"))
 
 
-def _rabbitmq(version: str) -> Operator:
+def rabbitmq(version: str) -> Operator:
     """The flag for its metrics is called otherwise since v1.10.0."""
-    kept = _kept("rabbitmq-cluster-operator")
+    kept = known("rabbitmq-cluster-operator")
     older = replace(kept, arguments=("--metrics-addr=127.0.0.1:{metrics_port}",))
     return _at(version, kept if version == kept.origin.version else older)
 
 
-def _jobset(version: str) -> Operator:
-    return _at(version, _kept("jobset"))
+def jobset(version: str) -> Operator:
+    return _at(version, known("jobset"))
 
 
-def _cert_manager(version: str) -> Operator:
+def cert_manager(version: str) -> Operator:
     """Of a time when its main package was part of its module."""
-    kept, crds = _kept("cert-manager"), {f"{names[0]}.yaml": _crd(*names) for names in _CRDS}
+    kept, crds = known("cert-manager"), {f"{names[0]}.yaml": _crd(*names) for names in _CRDS}
     return replace(
         kept,
         options=(*(f"--staleproof-crds={MADE}/{name}" for name in crds), *kept.options[1:]),
@@ -108,17 +85,17 @@ def _crd(kind: str, group: str, end: str) -> Piece:
     return Piece(f"deploy/crds/crd-{kind}.yaml", "\nspec:", end, f"{head}{PIECE}{end}")
 
 
-def _kuberay(version: str) -> Operator:
-    return _at(version, _kept("kuberay"))
+def kuberay(version: str) -> Operator:
+    return _at(version, known("kuberay"))
 
 
-def _keda(version: str) -> Operator:
-    return _at(version, _kept("keda"))
+def keda(version: str) -> Operator:
+    return _at(version, known("keda"))
 
 
-def _keda_job(version: str) -> Operator:
+def keda_job(version: str) -> Operator:
     """With a ScaledJob. Its Jobs run on: nothing here gives their pods a node. It would replace those that are done for ever."""
-    kept = _keda(version)
+    kept = keda(version)
     return replace(
         kept,
         has="Jobs that it makes itself, under generated names, and replaces when they are to be others",
@@ -143,9 +120,9 @@ def _keda_job(version: str) -> Operator:
 _BESIDE = "--staleproof-companions"
 
 
-def _metallb(version: str) -> Operator:
+def metallb(version: str) -> Operator:
     """With one address: where there are several Services, others wait."""
-    kept = _kept("metallb")
+    kept = known("metallb")
     return replace(
         _at(version, kept),
         options=tuple(
@@ -166,8 +143,8 @@ def _metallb(version: str) -> Operator:
 
 
 _NAMED = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: daemon-nginx}\n"
-_STEPS = Piece("examples/daemon-nginx.yaml", "generateName: daemon-nginx-\n", ':80/"]', f'{_NAMED}{PIECE}:80/"]\n')
-_STEP = Piece(
+STEPS = Piece("examples/daemon-nginx.yaml", "generateName: daemon-nginx-\n", ':80/"]', f'{_NAMED}{PIECE}:80/"]\n')
+STEP = Piece(
     "examples/daemon-nginx.yaml",
     "  - name: nginx-server\n    daemon: true\n",
     "  - name: nginx-client\n",
@@ -180,7 +157,7 @@ _STEP = Piece(
 Workflow ends and its pod is collected."""
 
 
-def _argo_workflows(version: str, sample: Piece) -> Operator:
+def argo_workflows(version: str, sample: Piece) -> Operator:
     return Operator(
         name="argo-workflows",
         library="client-go informers of its own, which it writes to",
@@ -211,15 +188,15 @@ def _argo_workflows(version: str, sample: Piece) -> Operator:
     )
 
 
-def _dask_kubernetes(version: str) -> Operator:
+def dask_kubernetes(version: str) -> Operator:
     """What was published of its chart cannot be rendered, so it may do everything."""
-    kept = _kept("dask-kubernetes")
+    kept = known("dask-kubernetes")
     assert isinstance(kept.origin, PythonPackage)
     without = tuple(option for option in kept.options if not option.startswith("--controller-manifests="))
     return replace(kept, options=without, made={}, origin=replace(kept.origin, version=version))
 
 
-def _job_controller(version: str) -> Operator:
+def job_controller(version: str) -> Operator:
     """As docs/kube-controller-manager.md has it, but for what the pods of its sample are to do."""
     return Operator(
         name="kube-controller-manager",
@@ -247,7 +224,7 @@ def _job_controller(version: str) -> Operator:
     )
 
 
-def _kruise(version: str) -> Operator:
+def kruise(version: str) -> Operator:
     return Operator(
         name="kruise",
         library="controller-runtime, and expectations of its own",
@@ -272,7 +249,7 @@ def _kruise(version: str) -> Operator:
     )
 
 
-def _cluster_api(version: str, main: str, config: str) -> Operator:
+def cluster_api(version: str, main: str, config: str) -> Operator:
     """The infrastructure is another project's: definitions of ours stand for its own, and nothing builds it."""
     return Operator(
         name="cluster-api",
@@ -336,9 +313,9 @@ def _infrastructure(kind: str) -> str:
 _INFRASTRUCTURE = tuple(map(_infrastructure, ("AWSCluster", "AWSMachine", "AWSMachineTemplate")))
 
 
-def _spark_operator(version: str, spark: str) -> Operator:
+def spark_operator(version: str, spark: str) -> Operator:
     """With an application, which a Spark of its image submits."""
-    kept = _kept("spark-operator")
+    kept = known("spark-operator")
     samples = "--staleproof-samples={published}/examples"
     return replace(
         _at(version, kept),
@@ -356,7 +333,7 @@ def _spark_operator(version: str, spark: str) -> Operator:
     )
 
 
-def _fabric8(version: str) -> Operator:
+def fabric8(version: str) -> Operator:
     return Operator(
         name="fabric8",
         home="https://github.com/fabric8io/kubernetes-client",
@@ -367,7 +344,7 @@ def _fabric8(version: str) -> Operator:
     )
 
 
-def _kopf(version: str) -> Operator:
+def kopf(version: str) -> Operator:
     return Operator(
         name="kopf",
         home="https://github.com/nolar/kopf",
@@ -391,172 +368,3 @@ _OF_OURS = (
     "--staleproof-companions=auto",
 )
 """Of an operator of ours on a library: its folder has both files."""
-
-
-TRIES: Sequence[Try] = (
-    Try(
-        bug="argoproj/argo-rollouts#4044",
-        before=_argo_rollouts("v1.7.2"),
-        after=_argo_rollouts("v1.8.3"),
-        requirements=("converges-after-catch-up", "no-lost-update", "no-time-travel", "settles"),
-        objects=("replicaset", "rollout"),
-    ),
-    Try(
-        bug="argoproj/argo-rollouts#4073",
-        before=_argo_rollouts("v1.9.2"),
-        after=_argo_rollouts("v1.10.0"),
-        requirements=("converges-after-catch-up", "recovers-in-bounded-time", "backs-off", "no-lost-update"),
-        objects=("rollout",),
-    ),
-    Try(
-        bug="argoproj/argo-workflows#13986",
-        before=_argo_workflows("v3.6.2", _STEPS),
-        after=_argo_workflows("v3.7.9", _STEPS),
-        requirements=("no-duplicate-create", "no-time-travel"),
-        objects=("pod",),
-    ),
-    Try(
-        bug="argoproj/argo-workflows#16294",
-        before=_argo_workflows("v3.7.9", _STEP),
-        after=_argo_workflows("v3.7.16", _STEP),
-        requirements=("no-time-travel", "no-duplicate-create"),
-        objects=("pod", "workflow"),
-    ),
-    Try(
-        bug="cert-manager/cert-manager#4956",
-        before=_cert_manager("v1.8.0"),
-        after=_kept("cert-manager"),
-        requirements=("no-duplicate-create", "survives-restart", "survives-lost-answer"),
-        objects=("certificaterequest",),
-        another="v1.20.3 stands for v1.13.0, whose main package is published nowhere",
-    ),
-    Try(
-        bug="dask/dask-kubernetes#773",
-        before=_dask_kubernetes("2023.7.2"),
-        after=_dask_kubernetes("2023.7.3"),
-        requirements=("no-duplicate-create", "tolerates-skew"),
-        objects=("deployment",),
-    ),
-    Try(
-        bug="fabric8io/kubernetes-client#2994",
-        before=_fabric8("5.3.0"),
-        after=_fabric8("5.3.1"),
-        requirements=("survives-expiry", "survives-stream-loss", "tolerates-coalescing", "converges-after-catch-up"),
-        objects=("configmap", "greeting"),
-    ),
-    Try(
-        bug="kedacore/keda#5656",
-        before=_keda_job("v2.14.0"),
-        after=_keda_job("v2.14.1"),
-        requirements=("survives-restart", "no-excess-delete"),
-        objects=("job",),
-    ),
-    Try(
-        bug="kedacore/keda#8124",
-        before=_keda("v2.20.2"),
-        after=_keda("v2.21.0"),
-        requirements=("name-reuse", "converges-after-catch-up", "backs-off"),
-        objects=("horizontalpodautoscaler", "scaledobject"),
-    ),
-    Try(
-        bug="kubeflow/spark-operator#2788",
-        before=_spark_operator("v2.3.0", "4.0.0"),
-        after=None,
-        requirements=("survives-restart", "converges-after-catch-up"),
-        objects=("pod", "sparkapplication"),
-    ),
-    Try(
-        bug="kubernetes-sigs/cluster-api#13649",
-        before=_cluster_api("v1.13.2", ".", "config/default"),
-        after=_cluster_api("v1.14.0", "core", "core/config/default"),
-        requirements=("no-duplicate-create",),
-        objects=("machineset",),
-    ),
-    Try(
-        bug="kubernetes-sigs/jobset#1167",
-        before=_jobset("v0.11.0"),
-        after=_jobset("v0.11.1"),
-        requirements=("name-reuse", "no-delete-of-unseen", "converges-after-catch-up"),
-        objects=("job", "jobset"),
-    ),
-    Try(
-        bug="kubernetes-sigs/jobset#1194",
-        before=_jobset("v0.11.1"),
-        after=_jobset("v0.12.0"),
-        requirements=("backs-off", "converges-after-catch-up"),
-        objects=("jobset",),
-    ),
-    Try(
-        bug="kubernetes/kubernetes#137210",
-        before=_job_controller("v1.35.0"),
-        after=_job_controller("v1.36.0"),
-        requirements=("no-duplicate-create",),
-        objects=("pod",),
-    ),
-    Try(
-        bug="metallb/metallb#2443",
-        before=_metallb("v0.13.12"),
-        after=_metallb("v0.14.5"),
-        requirements=("waits-for-initial-sync", "survives-restart", "no-time-travel"),
-        objects=("service",),
-        another="v0.14.5 stands for v0.14.2, which the module proxy does not give",
-    ),
-    Try(
-        bug="nolar/kopf#698",
-        before=_kopf("1.43.0"),
-        after=_kopf("1.44.0"),
-        requirements=("survives-stream-loss", "converges-after-catch-up", "recovers-in-bounded-time"),
-        objects=("pod", "kopfexample"),
-    ),
-    Try(
-        bug="nolar/kopf#729",
-        before=_kopf("1.41.0"),
-        after=_kopf("1.42.0"),
-        requirements=("no-duplicate-create", "no-time-travel", "survives-lost-answer"),
-        objects=("pod",),
-    ),
-    Try(
-        bug="openkruise/kruise#1765",
-        before=_kruise("v1.5.0"),
-        after=_kruise("v1.8.0"),
-        requirements=("tolerates-coalescing", "converges-after-catch-up", "recovers-in-bounded-time"),
-        objects=("pod", "cloneset"),
-    ),
-    Try(
-        bug="prometheus-operator/prometheus-operator#4504",
-        before=_prometheus_operator("v0.53.1"),
-        after=_prometheus_operator("v0.55.0"),
-        requirements=("no-excess-delete", "no-delete-of-unseen", "survives-restart", "settles", "name-reuse"),
-        objects=("statefulset",),
-        another="v0.55.0 stands for v0.54.0, which the module proxy does not give",
-    ),
-    Try(
-        bug="rabbitmq/cluster-operator#648",
-        before=_rabbitmq("v1.6.0"),
-        after=_rabbitmq("v1.8.0"),
-        requirements=("no-delete-of-unseen", "name-reuse"),
-        objects=("statefulset",),
-    ),
-    Try(
-        bug="rabbitmq/cluster-operator#653",
-        before=_rabbitmq("v1.6.0"),
-        after=_rabbitmq("v1.8.0"),
-        requirements=("no-time-travel", "no-excess-delete", "survives-restart"),
-        objects=("statefulset",),
-    ),
-    Try(
-        bug="rabbitmq/cluster-operator#782",
-        before=_rabbitmq("v1.8.0"),
-        after=_rabbitmq("v1.10.0"),
-        requirements=("survives-restart", "converges-after-catch-up"),
-        objects=("persistentvolumeclaim",),
-    ),
-    Try(
-        bug="ray-project/kuberay#715",
-        before=_kuberay("v1.2.2"),
-        after=_kuberay("v1.3.0"),
-        requirements=("no-duplicate-create", "no-excess-delete"),
-        objects=("pod",),
-    ),
-)
-"""In the order of their names."""

@@ -12,7 +12,7 @@ import msgspec
 import yaml
 
 from .found import Shown
-from .operators import Try
+from .tries import Try
 
 FILE = Path(__file__).with_name("tried.yaml")
 HEAD = """\

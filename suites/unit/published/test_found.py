@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from ...published.found import HARMS, shown
-from ...published.operators import TRIES
 from ...published.table import Bug, bugs
+from ...published.tries import TRIES
 from ..report.runs import BAD, UNKNOWN, report, trial, verdict
 
 TRY = next(each for each in TRIES if each.bug == "rabbitmq/cluster-operator#653")

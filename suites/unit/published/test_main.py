@@ -6,8 +6,8 @@ from staleproof.errors import UsageError
 
 from ...operators.run import Ran
 from ...published.__main__ import PROFILE, alone, main, tried, wanted
-from ...published.operators import TRIES
 from ...published.table import bugs
+from ...published.tries import TRIES
 from ..report.runs import BAD, report, trial, verdict
 
 BUGS = {bug.name: bug for bug in bugs()}

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from ...published.found import Shown
-from ...published.operators import TRIES
 from ...published.recall import Outcomes, page
 from ...published.table import Bug, bugs
 from ...published.tried import HEAD, Showing, Tried, Which, is_current, kept, merged, showing, text
+from ...published.tries import TRIES
 
 ROOT = Path(__file__).parents[3]
 SHOWING = Showing("no-time-travel", "destroyed", "the controller deleted it", 4.2)

@@ -59,7 +59,7 @@ class Judged:
 
 
 class Confirmation:
-    """Of one trial of this plan, which is kept in this folder."""
+    """Compares one trial of this plan, which is kept in this folder, with all that may explain it, and runs it again."""
 
     def __init__(self, runner: Runner, plan: Plan, folder: Path) -> None:
         self._runner, self._plan, self._folder = runner, plan, folder

@@ -1,5 +1,6 @@
 """A worker that runs plans with their faults: in a sound life of the controller, beside runs without faults, and again."""
 
+import contextlib
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ from staleproof.drive.cluster.control_plane import Progress
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.run import run_trial
 from staleproof.drive.trial.spec import Patience, TrialSpec
+from staleproof.errors import OutOfTime
 
 _TRIALS = "trials"
 
@@ -122,7 +124,10 @@ class Runner(Worker):
             healed = list[str]()
             where, healed_by = self.shared.path / again.folder, healed.append if again.heals else None
             self.execute(plan, calm, where, anew=True, patience=again.patience, healed_by=healed_by)
-            return msgspec.json.encode(Came("".join(healed), self.begin_soundly()))
+            died = self.death_between()
+            with contextlib.suppress(OutOfTime):  # what came of it counts, if there is no time for another life
+                self.begin_soundly()
+            return msgspec.json.encode(Came("".join(healed), died))
 
         which = (again.folder, again.patience, again.heals)
         return Task(self.key("again", plan.steps, plan.faults, plan.settle, plan.before, which), make)

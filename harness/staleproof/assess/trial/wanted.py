@@ -8,6 +8,7 @@ explains the trial, is withdrawn.
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
 
 import msgspec
 from filelock import Timeout
@@ -67,6 +68,14 @@ class WantedRun(msgspec.Struct, frozen=True):
     again: Again | None = None
 
 
+class _Announce(Protocol):
+    """Tells other workers of runs of a plan, which follow on those that were announced before."""
+
+    def __call__(
+        self, plan: Plan, role: HistoryRole | None, runs: Sequence[Task], lasts: Sequence[float], again: Again | None = None
+    ) -> None: ...
+
+
 class WantedRuns:
     """Those that the workers of a run want, as one of them sees it. `rerun`: a plan's re-run by this worker."""
 
@@ -118,7 +127,7 @@ class WantedRuns:
         return False
 
     @contextlib.contextmanager
-    def _announcing(self) -> Iterator[Callable[..., None]]:
+    def _announcing(self) -> Iterator[_Announce]:
         """Announces runs of a plan, which are withdrawn in the end."""
         keys: list[str] = []
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from filelock import FileLock
 from msgspec import structs
@@ -12,7 +13,7 @@ from staleproof.assess.run.worker import SessionOptions, Task, Worker
 from staleproof.assess.store.run_folder import HISTORY, PLAN, write_atomically
 from staleproof.assess.trial.comparison import AGREEING, fresh
 from staleproof.assess.trial.references import REFERENCES, References
-from staleproof.assess.trial.wanted import Again, WantedRuns
+from staleproof.assess.trial.wanted import Again, Came, WantedRuns
 from staleproof.core.fault import HideOwnWrite
 from staleproof.core.history.history import History, HistoryRole, sealed
 from staleproof.core.plan.manifest import Manifest
@@ -47,7 +48,7 @@ class Peer(Worker):
             if self.fails:
                 raise OutOfTime
             self.rerun.append((plan, again))
-            return b"a touch"
+            return msgspec.json.encode(Came("a touch"))
 
         return Task(self.key("again", plan.steps, plan.faults, plan.before, again.folder), make)
 
@@ -109,7 +110,7 @@ def test_a_trial_is_run_again_by_a_peer_and_what_healed_it_is_known_to_the_worke
         assert not late.wanted.make_one()
         while peer.wanted.make_one():
             pass
-        assert [asks.done(asks.again(plan, each)) for each in wanted] == [b"a touch"] * 2
+        assert [asks.done(asks.again(plan, each)) for each in wanted] == [msgspec.json.encode(Came("a touch"))] * 2
     assert ([again for _, again in peer.rerun], asks.rerun) == (wanted, [])
     assert [made.faults for made, _ in peer.rerun] == [plan.faults] * 2
 

@@ -6,8 +6,8 @@ from staleproof.checks.catalog import BY_SLUG, is_scored
 from staleproof.settings import OPTIONS
 
 from ...operators.model import MADE, PUBLISHED, Operator
-from ...published.operators import TRIES, Try
 from ...published.table import bugs
+from ...published.tries import TRIES, Try
 
 BUGS = {bug.name: bug for bug in bugs()}
 FLAGS = {option.flag for option in OPTIONS}

@@ -110,13 +110,13 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
 
     `hostile` names what no API server does in it, though the documents may allow it: such a trial tells about robustness and is
     not scored. `aims` are the requirements that the plan was made for. `again` says why it was run once more; then this is the
-    second run, or, of the `suspect` of a sweep, the run of that primary alone. `unconfirmed`: there was a finding, and no time
-    to run it again. `healed_by`: what healed the controller when a re-run with the finding was over; empty: it ended as it should,
+    second run, or, of the `suspect` of a sweep, the run of that primary alone. `unconfirmed`: there was a finding, and no time to
+    run it again. `healed_by`: what healed the controller when a re-run with the finding was over; empty: it ended as it should,
     or nobody tried. `faults` has one for each planned fault; it is empty in reports of older versions. `references_seconds` is
-    what its references took, 0 when they had been run for another plan or by another worker; `spent` says where the trial's own
-    seconds went. `shrunk` says how small a drawn plan with a finding could be made; empty: nobody tried. `healed`: the
-    controller came to a good end late, which is a cost. `external`: what happened in each external system, over the seconds of the
-    trial; empty where there is none.
+    what its references took, 0 when they had been run for another plan or by another worker; `confirming_seconds` what it took
+    besides to compare it, to run it again and to make it smaller; `spent` says where the trial's own seconds went. `shrunk` says
+    how small a drawn plan with a finding could be made; empty: nobody tried. `healed`: the controller came to a good end late,
+    which is a cost. `external`: what happened in each external system, over the seconds of the trial; empty where there is none.
     """
 
     name: str
@@ -129,6 +129,7 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     kept: bool = True
     seconds: float
     references_seconds: float = 0.0
+    confirming_seconds: float = 0.0
     spent: Spent = Spent()
     faults_planned: int
     faults_fired: int

@@ -279,6 +279,7 @@ def time_split(report: Report) -> str:
         "holds": total.hold,
         "settling": total.settle,
         "reconciling once more": total.after,
+        "confirming": sum(trial.confirming_seconds for trial in report.trials),
     }
     if report.unfinished_seconds:
         parts["plans that were not over in time"] = report.unfinished_seconds

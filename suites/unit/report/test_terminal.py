@@ -14,7 +14,7 @@ from staleproof.checks.rules.surplus import NONE_LEFT
 from staleproof.core.history.external_series import CallPoint, DriftPoint, ExternalSeries, StatePoint, TurnPoint
 from staleproof.report.coverage import SUSPECTED, USUAL_ERROR
 from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict, Word
-from staleproof.report.terminal import sentence, table
+from staleproof.report.terminal import sentence, table, time_split
 
 from . import runs
 from .runs import BAD, GOOD, IDLE, UNKNOWN, trial, verdict
@@ -432,3 +432,9 @@ def test_what_was_asked_of_external_systems_is_reported_with_how_often_they_were
     )
     assert summary in lines(of, width=200)
     assert not any(line.startswith("db:") for line in lines(report(PASSED)))
+
+
+def test_where_the_time_went_tells_what_confirming_took() -> None:
+    one = msgspec.structs.replace(trial("1"), seconds=2.0, references_seconds=3.0, confirming_seconds=40.0)
+    assert "references 3 s" in time_split(runs.report(one))
+    assert "confirming 40 s; median 2.0 s a trial" in time_split(runs.report(one))

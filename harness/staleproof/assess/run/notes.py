@@ -10,7 +10,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -185,9 +185,11 @@ class Notes:
         if shrinks and seconds and not is_shrunk(plan) and is_new(result, self.baseline):
             with session.doing("shrinking", plan.title):
                 result = shrink(session, result, min(time.monotonic() + seconds, session.options.ends()), self.baseline)
+        took = time.monotonic() - began
+        result = replace(result, confirming_seconds=max(0.0, took - result.seconds - result.references_seconds))
         if not (claim and result.interrupted):
             self.add(result, session.run, claim=claim)
-            self.note(Note(over=fingerprint(plan), took=time.monotonic() - began))
+            self.note(Note(over=fingerprint(plan), took=took))
         return result
 
     def add(self, result: Result, run: Run, *, claim: str = "") -> str:

@@ -22,7 +22,7 @@ from staleproof import __version__
 from staleproof.assess.learn import patience
 from staleproof.assess.run.doing import Doing, Phase, Tell, discard
 from staleproof.assess.store.run_folder import RunFolder, acquired_now, new_run_folder
-from staleproof.assess.trial.background import Background, Work
+from staleproof.assess.trial.background import Background, Ends, Work
 from staleproof.assess.trial.result import Run
 from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.operator.companion import ALWAYS, WITHOUT, union
@@ -257,9 +257,9 @@ class Worker:
     def in_time(self, work: Work[T]) -> T:
         """Run a coroutine with the environment, as `call` does, and break it off when the time is over: OutOfTime."""
         self.need(0.0)
-        return self.call(work, ends=self.options.ends())
+        return self.call(work, ends=self.options.ends)
 
-    def call(self, work: Work[T], *, ends: float = math.inf) -> T:
+    def call(self, work: Work[T], *, ends: Ends | None = None) -> T:
         """Run a coroutine with the environment, in its event loop. SetupError when the run is over."""
         try:
             return self._background.call(work, ends=ends)

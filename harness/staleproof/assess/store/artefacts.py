@@ -53,6 +53,7 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         kept=(result.folder / HISTORY).exists(),
         seconds=round(result.seconds, 3),
         references_seconds=round(result.references_seconds, 3),
+        confirming_seconds=round(result.confirming_seconds, 3),
         spent=spent(result.history),
         faults_planned=len(result.plan.faults),
         faults_fired=result.fired,

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from filelock import FileLock, Timeout
 
-from staleproof.assess.store.run_folder import HISTORY, Acquire, RunFolder, acquired_now, read_history, write_atomically
+from staleproof.assess.store.run_folder import HISTORY, Acquire, RunFolder, acquired_now, read_history
 from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history.history import Header, History
@@ -43,7 +43,6 @@ class Claims:
 
     def __init__(self, run_folder: Path) -> None:
         self._run_folder, self._shared = run_folder, RunFolder(run_folder)
-        self._stopped = self._shared.outcome(f"{_CLAIMS}/stopped")
 
     def take(
         self, key: str, run: Callable[[], Result | str], *, helps: bool = False, acquire: Acquire = acquired_now
@@ -102,13 +101,13 @@ class Claims:
         return [decode(each) for each in msgspec.json.decode(found or b"[]", type=list[msgspec.Raw])]
 
     def stop(self) -> None:
-        """Let no worker begin another plan."""
-        write_atomically(self._stopped, b"")
+        """Let no worker begin another plan, and break off what it is at."""
+        self._shared.stop()
 
     @property
     def is_stopped(self) -> bool:
         """Whether the run is to stop."""
-        return self._stopped.exists()
+        return self._shared.is_stopped
 
     def forget(self) -> None:
         """Once the run is over, no worker asks any more."""

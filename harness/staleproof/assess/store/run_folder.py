@@ -151,10 +151,23 @@ class RunFolder:
         built = self._shared / "built"
         return sum(max(float(path.read_text()) for path in each.glob("*.txt")) for each in built.glob("*"))
 
+    def stop(self) -> None:
+        """Let no worker begin anything more, and break off what it is at."""
+        write_atomically(self._stopped, b"")
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the run is to stop."""
+        return self._stopped.exists()
+
     def trial(self, name: str) -> Path | None:
         """The folder of the trial of this name, if there is one."""
         folders = (self.path / "trials" / name, *self.path.glob(f"*/trials/{name}")) if name.replace("-", "").isalnum() else ()
         return next((folder for folder in folders if folder.is_dir()), None)
+
+    @property
+    def _stopped(self) -> Path:
+        return self._shared / "stopped"
 
     def _wanted(self, key: str) -> Path:
         return self._shared / "wanted" / f"{key}.json"

@@ -5,15 +5,15 @@ Everything here is called synchronously and returns when it is done.
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine
-from contextlib import ExitStack
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from staleproof.core.times import ENDING_SECONDS
+from staleproof.core.times import ENDING_SECONDS, LOOK_SECONDS
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress
 from staleproof.drive.process.ending import ended
 from staleproof.drive.trial.environment import Environment, EnvironmentOptions, environment
@@ -21,6 +21,8 @@ from staleproof.errors import OutOfTime, SetupError
 
 T = TypeVar("T")
 Work = Callable[[Environment], Coroutine[Any, Any, T]]
+Ends = Callable[[], float]
+"""Says when the time is over, on the monotonic clock."""
 
 
 class Background:
@@ -40,7 +42,7 @@ class Background:
         self._stack = ExitStack()
         self._portal: BlockingPortal
         self._life: asyncio.Task[Any] | None = None  # the one task in which the environment begins, works and ends
-        self._work: asyncio.Queue[tuple[Work[Any], asyncio.Future[Any], float]]
+        self._work: asyncio.Queue[tuple[Work[Any], asyncio.Future[Any], Ends]]
         self._ended: Exception | None = None
 
     def __enter__(self) -> Self:
@@ -54,11 +56,11 @@ class Background:
     def __exit__(self, *exc: Any) -> None:  # noqa: ANN401  # as of any context manager
         self._stack.__exit__(*(exc or (None, None, None)))
 
-    def call(self, work: Work[T], *, ends: float = math.inf) -> T:
-        """Run a coroutine with the environment, in its event loop, and cancel it at that time, on the monotonic clock. SetupError
-        when the run is over, OutOfTime when the time is."""
+    def call(self, work: Work[T], *, ends: Ends | None = None) -> T:
+        """Run a coroutine with the environment, in its event loop, and cancel it once the time is over, which `ends` may say later.
+        SetupError when the run is over, OutOfTime when the time is."""
         try:
-            done: asyncio.Future[T] = self._portal.call(self._perform, work, ends)
+            done: asyncio.Future[T] = self._portal.call(self._perform, work, ends or _never)
         except RuntimeError:  # the portal is closed
             raise self._over() from None
         return done.result()
@@ -78,7 +80,7 @@ class Background:
             self._ended = _innermost(err)
             raise self._ended from None
 
-    async def _perform(self, work: Work[T], ends: float) -> asyncio.Future[T]:
+    async def _perform(self, work: Work[T], ends: Ends) -> asyncio.Future[T]:
         """Have the work done; the finished future."""
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._work.put_nowait((work, done, ends))
@@ -109,16 +111,38 @@ def _patience(kind: type[BaseException] | None) -> float | None:
     return ENDING_SECONDS if kind is not None and issubclass(kind, KeyboardInterrupt) else None
 
 
-async def _do(work: Work[T], running: Environment, done: asyncio.Future[T], ends: float) -> None:
-    limit = asyncio.timeout_at(None if ends == math.inf else ends)  # asyncio's clock is the monotonic one
+async def _do(work: Work[T], running: Environment, done: asyncio.Future[T], ends: Ends) -> None:
+    limit = asyncio.timeout(None)
     try:
         async with limit:
-            result = await work(running)
+            with _kept(limit, ends):
+                result = await work(running)
         done.set_result(result)
     except asyncio.CancelledError:
         raise
     except BaseException as err:
         done.set_exception(OutOfTime() if limit.expired() and isinstance(err, TimeoutError) else err)
+
+
+@contextmanager
+def _kept(limit: asyncio.Timeout, ends: Ends) -> Iterator[None]:
+    """Let it expire when the time is over; asyncio's clock is the monotonic one."""
+    loop, again = asyncio.get_running_loop(), ExitStack()
+
+    def look() -> None:
+        if not limit.expired():
+            at = ends()
+            limit.reschedule(None if at == math.inf else at)
+            again.pop_all()
+            again.callback(loop.call_later(LOOK_SECONDS, look).cancel)
+
+    with again:
+        look()
+        yield
+
+
+def _never() -> float:
+    return math.inf
 
 
 def _innermost(err: Exception) -> Exception:

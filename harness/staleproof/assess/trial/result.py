@@ -26,6 +26,7 @@ class Result:
     Attributes:
         reproduced: how often the findings came back, and how often the plan was run; (0, 0) without findings.
         references_seconds: what its references took; 0 when they had been run before, or by another worker.
+        confirming_seconds: what its plan took besides: it was compared with runs that other workers made, run again, made smaller.
         shrunk: how small a drawn plan with a finding could be made, in words; empty: that was not tried.
         again: why the plan was run once more, and this is what came of it; empty: it was run once.
         interrupted: why the trial or what it is compared with could not be carried out, in words; empty: both were.
@@ -41,6 +42,7 @@ class Result:
     seconds: float
     reproduced: tuple[int, int] = (0, 0)
     references_seconds: float = 0.0
+    confirming_seconds: float = 0.0
     shrunk: str = ""
     again: str = ""
     interrupted: str = ""

@@ -1,11 +1,13 @@
 """Until when a run may run plans."""
 
 import math
+import time
 from pathlib import Path
 
 import pytest
 
 from staleproof.assess.run.budget import end_of
+from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.run_folder import RunFolder
 
 
@@ -17,3 +19,11 @@ def test_minutes_count_from_the_beginning_of_the_run(minutes: float | None, seco
     RunFolder(tmp_path).note_built("control plane", 60.0, by="gw1")  # which waited for the same
     RunFolder(tmp_path).note_built("kwok", 5.0, by="gw0")
     assert ends() == pytest.approx(1000.0 + seconds + 65.0)
+
+
+@pytest.mark.parametrize("minutes", [10, None])
+def test_the_time_of_a_run_that_any_worker_stops_is_over(minutes: float | None, tmp_path: Path) -> None:
+    ends = end_of(RunFolder(tmp_path), minutes, began=time.monotonic())
+    assert ends() > time.monotonic()
+    Claims(tmp_path).stop()
+    assert ends() < time.monotonic()

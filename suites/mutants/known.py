@@ -57,7 +57,7 @@ _SLOW = {
     "hopeless", "heartbeat", "hopeless_by_name", "heartbeat_ahead",  # never silent; `restless` and its twin stand for them
     "deliberate", "fleeting",  # they pause in every step
     "makes_one_more", "forgets_sometimes",  # caught by one of the last plans; by a rate, which takes a minute
-    "writes_back_answers", "gives_up", "hoarding_single", "hasty_remaking",  # they are stuck, and waited for
+    "writes_back_answers", "gives_up", "hoarding_single", "hasty_remaking", "forgets_its_count",  # they are stuck, and waited for
     "slow_starter",  # each new life takes seconds
     "once_a_minute",  # a minute for each rejected write
     "retries_late", "never_retries", "starts_over",  # they are waited for; test_patience has them
@@ -91,6 +91,7 @@ _ABOUT = {
     "asks_first": ("own-writes", "api-failure"), "records_errors": ("api-failure", "status"),
     "tells_last_action": ("restart", "status"),
     "copies_annotations": ("api-failure", "own-writes"), "stamps": ("own-writes", "status"),
+    "counts_pods": ("status", "restart"),
     "keeps_history": ("streams", "coalescing-skew"), "fleeting": ("deletion", "restart"),
     "retries_gone": ("streams",), "reuses_names": ("deletion", "restart"),
     "looks_at_generations": ("status", "restart"), "looks_later": ("own-writes", "streams"),

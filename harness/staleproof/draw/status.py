@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator
 
-from staleproof.core.fault import HoldStream, Window
+from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, Window
 from staleproof.core.operator.observed import Observed
-from staleproof.core.plan.step import Remove
-from staleproof.draw.canonical import appear, hidden_creates, life, news
+from staleproof.core.plan.step import Heartbeat, Remove
+from staleproof.core.wording import part_of
+from staleproof.draw.canonical import appear, hidden_creates, life, news, own_updates
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.occasions import life_events
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("status")
 _OBSERVED = ("honest-observed-generation", "converges-after-catch-up")
+_MOST_REPORTS = 4
+"""It is the last of them that count what the workload asks for last; each costs a trial of seconds."""
 
 
 @SCENARIO.family
@@ -59,3 +62,30 @@ def hidden_report(observed: Observed, profile: Profile) -> Iterator[Draft]:
         )
         for child in profile.some(children)
     )
+
+
+@SCENARIO.family
+def hidden_progress(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """A later one of the reports that it writes while a primary appears is hidden from it, and its children are not: does it do
+    again what it would not if it saw that it is done?
+
+    Kubernetes' Job controller counts pods in the status, and then lets them go (KEP-2307); the copy of a Job in its cache may be of
+    before that. The first report is left out: what follows it is refused, as it comes of an old copy, and nothing is done.
+    """
+    children = [each for each in observed.hideable if each.stays][:1]
+    own = [each for each in own_updates(observed) if (each.resource, each.step, each.changes) == (observed.resource, 1, True)]
+    return (
+        Draft(
+            f"own {each.verb} number {number} of {part_of(each.subresource)}{each.resource} hidden while a primary appears",
+            [HideOwnWrite(resource=each.resource, write=OwnWrite(each.verb, number, each.subresource))],
+            (appear(observed), Heartbeat(resource=child.resource)),
+            aims=("tolerates-skew", "honest-status", "converges-after-catch-up"),
+        )
+        for child in children
+        for each, number in profile.some((each, number) for each in own for number in _later(each.times))
+    )
+
+
+def _later(times: int) -> list[int]:
+    """Of so many, all but the first, the last first; no more than some."""
+    return list(range(times, 1, -1))[:_MOST_REPORTS]

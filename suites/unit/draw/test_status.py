@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, Window
+from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.step import Heartbeat
 from staleproof.draw.canonical import life
-from staleproof.draw.profile import STANDARD
-from staleproof.draw.status import hidden_change, hidden_changes, hidden_children
+from staleproof.draw.profile import PROFILES, STANDARD
+from staleproof.draw.status import hidden_change, hidden_changes, hidden_children, hidden_progress
 
 from .seen import CHANGE, MAPS, PODS, WIDGETS, widgets
 
@@ -39,3 +40,21 @@ def test_the_children_are_hidden_from_the_beginning() -> None:
     hidden = [plan.faults[0] for plan in hidden_children(widgets(), STANDARD)]
 
     assert hidden == [HideOwnWrite(resource=PODS, write=OwnWrite("create")), HideOwnWrite(resource=MAPS, write=OwnWrite("create"))]
+
+
+def reporting(times: int, *, step: int = 1, changes: bool = True) -> Observed:
+    """It reports so often in this step."""
+    return replace(widgets(), life=(*widgets().life, Written(step, WIDGETS, "patch", "status", times, changes=changes)))
+
+
+def test_each_report_but_the_first_is_hidden_alone_and_the_last_of_them_first() -> None:
+    hidden = [plan.faults for plan in hidden_progress(reporting(3), STANDARD)]
+
+    assert hidden == [(HideOwnWrite(resource=WIDGETS, write=OwnWrite("patch", number, "status")),) for number in (3, 2)]
+    assert [plan.steps[1:] for plan in hidden_progress(reporting(9), STANDARD)] == [(Heartbeat(resource=PODS),)] * 4
+    assert [plan.faults for plan in hidden_progress(reporting(3), PROFILES["smoke"])] == hidden[:1]
+
+
+def test_no_report_is_hidden_that_comes_once_or_later_or_changes_nothing() -> None:
+    for seen in (widgets(), reporting(1), reporting(3, step=2), reporting(3, changes=False), replace(reporting(3), children=())):
+        assert list(hidden_progress(seen, STANDARD)) == []

@@ -261,6 +261,8 @@ class Queue:
             pass
         try:
             done = self.claims.take(job.key, lambda: self._run(job, keeps=not helps), helps=helps, acquire=acquire)
+        except OutOfTime:
+            return None
         except Exception as err:
             if not helps:
                 raise
@@ -272,13 +274,15 @@ class Queue:
         return done
 
     def _run(self, job: Job, *, keeps: bool) -> Result | str:
-        """What came of it; or why it is left out."""
+        """What came of it; or why it is left out. OutOfTime when the run is to stop, before it is over."""
         if not self._has_time_for(job) or self._is_over(job):
             return ""
         began = time.monotonic()
         try:
             result = self.run(job.plan, job.key, shrinks=bool(job.search))
         except OutOfTime:
+            if self._is_stopped:
+                raise
             self.unfinished(time.monotonic() - began)
             return ""
         except Undoable as err:

@@ -334,5 +334,17 @@ def test_when_the_run_is_to_stop_no_worker_begins_another_plan(tmp_path: Path) -
     assert other.began == []
 
 
+def test_a_plan_that_is_broken_off_because_the_run_is_to_stop_is_not_left_out_for_want_of_time(tmp_path: Path) -> None:
+    def broken_off(_: str) -> None:
+        Claims(tmp_path).stop()
+        raise OutOfTime
+
+    spent: list[float] = []
+    worker = Worker(tmp_path, {"a": [(2,), (1,)]}, broken_off)
+    came = worker.come(worker.queue(unfinished=spent.append), "a")
+    assert (worker.began, came.results, came.left_out, came.stopped) == (["a0"], [], [], 2)
+    assert (spent, worker.errors) == ([], [])
+
+
 def test_without_a_budget_there_is_time_for_everything(tmp_path: Path) -> None:
     assert Queue(Claims(tmp_path), lambda _: [], lambda *_: None, lambda _: None).ends() == math.inf  # type: ignore[arg-type]

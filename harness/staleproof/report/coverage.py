@@ -97,10 +97,10 @@ def usual_error(report: Report) -> str:
 
 
 def covered(trials: Iterable[TrialReport]) -> set[tuple[str, Occasion]]:
-    """(requirement, occasion) of each fault that fired in a trial that put the requirement to the test."""
+    """(requirement, occasion) of each fault that fired in a trial that put the requirement to the test, or in its sweep."""
     found = set()
     for trial in trials:
-        fired = [fault for fault in trial.faults if fault.outcome == "fired"]
+        fired = [fault for fault in (*trial.faults, *trial.swept) if fault.outcome == "fired"]
         exercised = [verdict.requirement for verdict in trial.verdicts if verdict.exercised]
         for slug, fault in product(exercised, fired):
             found.add((slug, Occasion(fault.name or fault.fault, fault.resource, fault.phase, fault.move)))

@@ -2,6 +2,8 @@
 
 from typing import get_args
 
+import msgspec
+
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.core.fault import AnyFault
 from staleproof.core.plan.coverage import PHASES, Occasion
@@ -43,6 +45,11 @@ def test_a_sweep_counts_for_the_field_of_each_of_its_primaries() -> None:
         ("Sever", "pods", "spec.size"),
         ("Sever", "pods", "spec.log"),
     }
+
+
+def test_a_sweep_counts_where_a_suspect_of_it_took_its_place() -> None:
+    alone = msgspec.structs.replace(trial("1", fault()), swept=(fault(move="spec.size, spec.log"),))
+    assert {field for _, _, field in faults_and_fields(runs.report(alone))} == {"spec.size", "spec.log"}
 
 
 def test_where_nothing_fired_or_all_was_hostile_nothing_is_reported() -> None:

@@ -64,7 +64,8 @@ def trial_report(result: Result, run_folder: Path, crash: str = "") -> TrialRepo
         unconfirmed=result.is_unconfirmed,
         healed_by=result.healed_by,
         hostile=result.hostile,
-        faults=tuple(map(_fault_report, result.faults, occasions(result.history.header.plan))),
+        faults=_fault_reports(result),
+        swept=_fault_reports(result.swept) if result.swept is not None else (),
         cost=_cost_report(result),
         healed=HealedReport(seconds=round(healed.seconds, 1), lacked=healed.lacked) if healed is not None else None,
         external=external_series(result.history),
@@ -94,6 +95,10 @@ def left_out(plan: Plan, why: str = "") -> LeftOut:
 def _cost_report(result: Result) -> CostReport | None:
     found = cost(indexed(result.history))
     return None if found is None else CostReport(primaries=found.primaries, writes=found.writes, void=found.void)
+
+
+def _fault_reports(result: Result) -> tuple[FaultReport, ...]:
+    return tuple(map(_fault_report, result.faults, occasions(result.history.header.plan)))
 
 
 def _fault_report(fault: FaultOutcome, meant: Occasion) -> FaultReport:

@@ -29,6 +29,7 @@ class Result:
         confirming_seconds: what its plan took besides: it was compared with runs that other workers made, run again, made smaller.
         shrunk: how small a drawn plan with a finding could be made, in words; empty: that was not tried.
         again: why the plan was run once more, and this is what came of it; empty: it was run once.
+        swept: the sweep in which its primary was suspected; None: it was run for itself.
         interrupted: why the trial or what it is compared with could not be carried out, in words; empty: both were.
         is_unconfirmed: there was a finding, and no time to run it again.
         healed_by: what healed the controller once a re-run was over, in words; empty: it ended as it should, or nothing was tried.
@@ -45,6 +46,7 @@ class Result:
     confirming_seconds: float = 0.0
     shrunk: str = ""
     again: str = ""
+    swept: "Result | None" = None
     interrupted: str = ""
     is_unconfirmed: bool = False
     healed_by: str = ""

@@ -91,10 +91,10 @@ class Session(Runner):
                     is_open = True
                     continue
                 if result.failures:
-                    return replace(result, again=SUSPECT)
+                    return replace(result, again=SUSPECT, swept=sweep)
                 doubted += [result] if is_in_doubt(result) else []
         if doubted:
-            return replace(doubted[0], again=SUSPECT)
+            return replace(doubted[0], again=SUSPECT, swept=sweep)
         if is_open:
             return replace(sweep, verdicts=unconfirmed(sweep.verdicts), is_unconfirmed=True)
         self.note(f"{SUSPECTED} {sweep.name}, and not seen alone", in_words(sweep))

@@ -21,7 +21,7 @@ class OutOfTime(SetupError):
     """The minutes of the run are over, or what is to be done would not end in time."""
 
     def __init__(self) -> None:
-        super().__init__("the minutes of the run are over; give it more with --staleproof-minutes")
+        super().__init__("the minutes of the run are over, or it was stopped after a failure; --staleproof-minutes gives it more")
 
 
 class HarnessBug(Exception):

@@ -572,6 +572,19 @@ OPERATORS: Sequence[Operator] = (
         },
     ),
     Operator(
+        name="external-secrets",
+        library="controller-runtime",
+        origin=GoModule("github.com/external-secrets/external-secrets", "v0.16.2", "."),
+        has="Secrets that it fills from elsewhere, and caches by a label; a cluster-scoped store that a finalizer keeps",
+        arguments=("--metrics-addr=127.0.0.1:{metrics_port}",),
+        options=(
+            "--staleproof-crds={published}/config/crds/bases",
+            "--staleproof-samples={published}/docs/snippets/fake-provider-es.yaml",
+            "--staleproof-before={published}/docs/snippets/fake-provider-store.yaml",
+            "--staleproof-companions=auto",
+        ),
+    ),
+    Operator(
         name="postgres-operator",
         library="client-go informers and queues of its own",
         origin=GoModule("github.com/zalando/postgres-operator", "v1.14.0", "cmd"),

@@ -3,7 +3,7 @@
 A verdict of a run *shows* a bug if all of this is so:
 
 - it fails a requirement that is scored, in a trial without hostile faults; so it came back when it was run again;
-- the requirement is one of those that the bug's row of `operators.py` names;
+- the requirement is one of those that the bug's row of `tries.py` names;
 - what it does to people (its severity) is what a bug of this kind does (`HARMS`);
 - its headline, the line that says what was found, names an object of one of the kinds in the row.
 

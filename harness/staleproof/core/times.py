@@ -329,7 +329,7 @@ POLL_SECONDS = 0.05
 RETRY_SECONDS = 0.1
 """What failed and will soon succeed: a list, discovery of a new resource, a reading of metrics."""
 LOOK_SECONDS = 0.2
-"""A lock that another process holds, the log of a build, metrics in `doctor`, the line that shows progress, and when a run ends."""
+"""A lock that another process holds, the log of a build, metrics in `doctor`, the line that shows progress, a run's end."""
 PROGRESS_SECONDS = 30.0
 """How far a run is, in the log of a CI system."""
 PRIOR_SECONDS = 20.0

@@ -70,10 +70,12 @@ def hidden_progress(observed: Observed, profile: Profile) -> Iterator[Draft]:
     again what it would not if it saw that it is done?
 
     Kubernetes' Job controller counts pods in the status, and then lets them go (KEP-2307); the copy of a Job in its cache may be of
-    before that. The first report is left out: what follows it is refused, as it comes of an old copy, and nothing is done.
+    before that. The first report is left out: before it nothing is reported as done. Of a controller that reports in the object
+    itself, these are its updates of that.
     """
-    children = [each for each in observed.hideable if each.stays][:1]
+    children = [each for each in observed.hideable if each.stays][:1] if observed.resource in observed.watched else ()
     own = [each for each in own_updates(observed) if (each.resource, each.step, each.changes) == (observed.resource, 1, True)]
+    reports = [each for each in own if each.subresource == "status"] or own
     return (
         Draft(
             f"own {each.verb} number {number} of {part_of(each.subresource)}{each.resource} hidden while a primary appears",
@@ -82,7 +84,7 @@ def hidden_progress(observed: Observed, profile: Profile) -> Iterator[Draft]:
             aims=("tolerates-skew", "honest-status", "converges-after-catch-up"),
         )
         for child in children
-        for each, number in profile.some((each, number) for each in own for number in _later(each.times))
+        for each, number in profile.some((each, number) for each in reports for number in _later(each.times))
     )
 
 

@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[BEGAN] = getattr(config, "workerinput", {}).get("staleproof_began", time.monotonic())
     if (config.getoption("--hypothesis-profile", default=None) or "").startswith(_PROFILES):
         importlib.import_module("staleproof.draw.drawn")  # registers them, before Hypothesis' own plugin loads one
-    register(config)
+    register(config, lambda: _stop(config))
     if not _has_subject(config):
         return
     watch(config, held=True)
@@ -281,6 +281,15 @@ def _bundled_suite() -> Path:
     from staleproof.shipped import shipped
 
     return shipped("suites.conformance")
+
+
+def _stop(config: pytest.Config) -> None:
+    """Let no worker of the run begin anything more, and break off what each is at."""
+    notes = _notes(config)
+    if notes is not None:
+        from staleproof.assess.store.run_folder import RunFolder
+
+        RunFolder(notes.folder).stop()
 
 
 def _notes(config: pytest.Config) -> Notes | None:

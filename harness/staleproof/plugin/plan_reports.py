@@ -5,7 +5,7 @@ failures. A worker may run a plan of a test that another worker is at; the repor
 kept in pytest's cache, so that `--lf` runs these alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -26,10 +26,10 @@ _STYLES = {
 
 
 class PlanReports:
-    """Those of a pytest process. Only a controlling process, or the only one, keeps what failed."""
+    """Those of a pytest process. Only a controlling process, or the only one, keeps what failed, and stops all workers."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
+    def __init__(self, config: pytest.Config, stop: Callable[[], None]) -> None:
+        self._config, self._stop = config, stop
         self._session: pytest.Session
         self._before: dict[str, list[str]] = {}
         self._failed: dict[str, list[str]] = {}
@@ -91,7 +91,13 @@ class PlanReports:
         self._before = cache.get(_CACHE, {}) if cache is not None else {}
         self._failed = dict(self._before)
 
+    @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._take(report)
+        if self.stops and not hasattr(self._config, "workerinput"):
+            self._stop()
+
+    def _take(self, report: pytest.TestReport) -> None:
         plan = plan_of(report)
         if plan is None:
             return
@@ -113,9 +119,9 @@ class PlanReports:
                 cache.set(_CACHE, failed)
 
 
-def register(config: pytest.Config) -> None:
-    """Let this process report plans."""
-    config.pluginmanager.register(PlanReports(config), _NAME)
+def register(config: pytest.Config, stop: Callable[[], None]) -> None:
+    """Let this process report plans. `stop` stops the run, once pytest begins no other test."""
+    config.pluginmanager.register(PlanReports(config, stop), _NAME)
 
 
 def reports_of(config: pytest.Config) -> PlanReports:

@@ -114,10 +114,10 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     run it again. `healed_by`: what healed the controller when a re-run with the finding was over; empty: it ended as it should,
     or nobody tried. `faults` has one for each planned fault; it is empty in reports of older versions. `swept` has those of the
     sweep for a `suspect`. `references_seconds` is what its references took, 0 when they had been run for another plan or by
-    another worker; `confirming_seconds` what it took besides to compare it, to run it again and to make it smaller; `spent` says
-    where the trial's own seconds went. `shrunk` says how small a drawn plan with a finding could be made; empty: nobody tried.
-    `healed`: the controller came to a good end late, which is a cost. `external`: what happened in each external system, over the
-    seconds of the trial; empty where there is none.
+    another worker; `confirming_seconds` what it took besides to compare it, to wait for what may heal, and to run it again;
+    `spent` says where the trial's own seconds went. `shrunk` says how small a drawn plan with a finding could be made; empty:
+    nobody tried. `healed`: the controller came to a good end late, which is a cost. `external`: what happened in each external
+    system, over the seconds of the trial; empty where there is none.
     """
 
     name: str

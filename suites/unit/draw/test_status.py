@@ -56,5 +56,14 @@ def test_each_report_but_the_first_is_hidden_alone_and_the_last_of_them_first() 
 
 
 def test_no_report_is_hidden_that_comes_once_or_later_or_changes_nothing() -> None:
-    for seen in (widgets(), reporting(1), reporting(3, step=2), reporting(3, changes=False), replace(reporting(3), children=())):
+    unseen = [replace(reporting(3), children=()), replace(reporting(3), watched=(PODS,))]
+    for seen in (widgets(), reporting(1), reporting(3, step=2), reporting(3, changes=False), *unseen):
         assert list(hidden_progress(seen, STANDARD)) == []
+
+
+def test_its_updates_of_the_primary_itself_are_hidden_where_it_writes_no_status() -> None:
+    own = Written(1, WIDGETS, "update", "", 2)
+    plain, both = (replace(seen, life=(*seen.life, own)) for seen in (replace(widgets(), life=()), reporting(2)))
+
+    writes = [[fault.write for plan in hidden_progress(seen, STANDARD) for fault in plan.faults] for seen in (plain, both)]  # type: ignore[union-attr]
+    assert writes == [[OwnWrite("update", 2)], [OwnWrite("patch", 2, "status")]]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.plugin.plan_reports import reports_of, status
+from staleproof.plugin.plan_reports import PlanReports, reports_of, status
 
 pytest_plugins = ["pytester"]
 
@@ -46,6 +46,22 @@ def test_without_a_cache_nothing_is_kept(pytester: pytest.Pytester) -> None:
     reports.pytest_runtest_logreport(report("failed"))
     reports.pytest_sessionfinish()
     assert (reports.failed("a"), reports.stops) == ([], True)
+
+
+@pytest.mark.parametrize("worker", [False, True], ids=["controlling", "worker"])
+def test_the_controlling_process_stops_the_run_once_pytest_begins_no_other_test(pytester: pytest.Pytester, *, worker: bool) -> None:
+    config: Any = pytester.parseconfigure()
+    if worker:
+        config.workerinput = {}
+    session: Any = SimpleNamespace(shouldfail=False, shouldstop=False, items=[])
+    stopped = list[bool]()
+    reports = PlanReports(config, lambda: stopped.append(True))
+    reports.pytest_sessionstart(session)
+    reports.pytest_runtest_logreport(report("failed"))
+    assert stopped == []
+    session.shouldfail = "stopping after 2 failures"
+    reports.pytest_runtest_logreport(report("passed"))
+    assert stopped == [True] * (not worker)
 
 
 def run(pytester: pytest.Pytester, mark: str, *verdicts: str) -> pytest.RunResult:

@@ -14,6 +14,12 @@ def end_of(run: RunFolder, minutes: float | None, *, began: float) -> Callable[[
     """Says when nothing is run any more, on the monotonic clock, which the workers share; infinite if the minutes of the run are
     not limited, and long past once any worker has stopped it. Then everything is stopped and the report is written, which is part
     of the run's time. What had to be built first is not."""
-    seconds = math.inf if minutes is None else 60 * minutes
-    last = began + seconds - min(CLOSING_SECONDS, CLOSING_FACTOR * seconds)
-    return lambda: _LONG_PAST if run.is_stopped else last + run.built_seconds()
+
+    def ends() -> float:
+        if run.is_stopped:
+            return _LONG_PAST
+        if minutes is None:
+            return math.inf
+        return began + 60 * minutes - min(CLOSING_SECONDS, CLOSING_FACTOR * 60 * minutes) + run.built_seconds()
+
+    return ends

@@ -10,7 +10,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -172,7 +172,7 @@ class Notes:
             with session.doing("learning the operator", ", ".join(map(name_of, samples.primaries))):
                 seen = observe_all(session, samples)
         except OutOfTime:
-            self.note(Note(unlearnt=True))
+            self.note(Note(unlearnt=not RunFolder(self.folder).is_stopped))
             raise
         self.note(Note(learning_seconds=time.monotonic() - began, environment=dict(session.run.environment)))
         return seen
@@ -185,11 +185,9 @@ class Notes:
         if shrinks and seconds and not is_shrunk(plan) and is_new(result, self.baseline):
             with session.doing("shrinking", plan.title):
                 result = shrink(session, result, min(time.monotonic() + seconds, session.options.ends()), self.baseline)
-        took = time.monotonic() - began
-        result = replace(result, confirming_seconds=max(0.0, took - result.seconds - result.references_seconds))
         if not (claim and result.interrupted):
             self.add(result, session.run, claim=claim)
-            self.note(Note(over=fingerprint(plan), took=took))
+            self.note(Note(over=fingerprint(plan), took=time.monotonic() - began))
         return result
 
     def add(self, result: Result, run: Run, *, claim: str = "") -> str:

@@ -275,16 +275,15 @@ class Queue:
 
     def _run(self, job: Job, *, keeps: bool) -> Result | str:
         """What came of it; or why it is left out. OutOfTime when the run is to stop, before it is over."""
+        if self._is_stopped:
+            raise OutOfTime
         if not self._has_time_for(job) or self._is_over(job):
             return ""
         began = time.monotonic()
         try:
             result = self.run(job.plan, job.key, shrinks=bool(job.search))
         except OutOfTime:
-            if self._is_stopped:
-                raise
-            self.unfinished(time.monotonic() - began)
-            return ""
+            return self._broken_off(time.monotonic() - began)
         except Undoable as err:
             return str(err)
         if result.interrupted:
@@ -295,6 +294,13 @@ class Queue:
             self._ran[job.key] = result
         self.ended(job.test, result, time.monotonic() - began)
         return result
+
+    def _broken_off(self, seconds: float) -> str:
+        """Why a plan is left out on which so much was spent: for want of time. OutOfTime when the run is to stop."""
+        if self._is_stopped:
+            raise OutOfTime
+        self.unfinished(seconds)
+        return ""
 
     def _result(self, job: Job, done: Done) -> Result:
         return self._ran.pop(job.key, None) or self.claims.result(done, job.plan)

@@ -7,6 +7,8 @@
     shared/wanted/KEY.json              work that a worker will ask for, so that any other does it first
     shared/waits/KEY/NAME.txt           how long each trial waits for what is missing, or for a retry, by controller: what its runs
                                         showed
+    shared/built/DIGEST/WORKER.txt      for how many seconds each worker waited for something that was built first
+    shared/stopped                      the run is to stop
     shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
 
 A file comes into being whole or not at all, and what is named by its digest is compared with it whenever it is read. A lock belongs
@@ -149,7 +151,7 @@ class RunFolder:
     def built_seconds(self) -> float:
         """How long the run had to wait for what was built: its workers wait for the same, beside one another."""
         built = self._shared / "built"
-        return sum(max(float(path.read_text()) for path in each.glob("*.txt")) for each in built.glob("*"))
+        return sum(max((float(path.read_text()) for path in each.glob("*.txt")), default=0.0) for each in built.glob("*"))
 
     def stop(self) -> None:
         """Let no worker begin anything more, and break off what it is at."""

@@ -131,10 +131,10 @@ def _kept(limit: asyncio.Timeout, ends: Ends) -> Iterator[None]:
 
     def look() -> None:
         if not limit.expired():
-            at = ends()
-            limit.reschedule(None if at == math.inf else at)
             again.pop_all()
             again.callback(loop.call_later(LOOK_SECONDS, look).cancel)
+            at = ends()
+            limit.reschedule(None if at == math.inf else at)
 
     with again:
         look()

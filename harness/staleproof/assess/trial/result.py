@@ -26,7 +26,7 @@ class Result:
     Attributes:
         reproduced: how often the findings came back, and how often the plan was run; (0, 0) without findings.
         references_seconds: what its references took; 0 when they had been run before, or by another worker.
-        confirming_seconds: what its plan took besides: it was compared with runs that other workers made, run again, made smaller.
+        confirming_seconds: how long it took besides to compare it, to wait for what may heal, and to run it again.
         shrunk: how small a drawn plan with a finding could be made, in words; empty: that was not tried.
         again: why the plan was run once more, and this is what came of it; empty: it was run once.
         swept: the sweep in which its primary was suspected; None: it was run for itself.

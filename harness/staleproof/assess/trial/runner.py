@@ -126,7 +126,7 @@ class Runner(Worker):
             self.execute(plan, calm, where, anew=True, patience=again.patience, healed_by=healed_by)
             died = self.death_between()
             with contextlib.suppress(OutOfTime):  # what came of it counts, if there is no time for another life
-                self.begin_soundly()
+                died = self.begin_soundly() or died
             return msgspec.json.encode(Came("".join(healed), died))
 
         which = (again.folder, again.patience, again.heals)

@@ -12,6 +12,7 @@ from staleproof.assess.trial.result import Result, failures, unconfirmed
 from staleproof.assess.trial.runner import Runner
 from staleproof.assess.trial.suspects import SUSPECT, in_words, is_in_doubt, suspects, without_suspects
 from staleproof.checks.judge import judge
+from staleproof.core.history.time_breakdown import spent
 from staleproof.core.plan.plan import Plan
 from staleproof.draw.copies import alone, copies_in, mentioned, without
 from staleproof.drive.trial.workload import Refused
@@ -75,7 +76,12 @@ class Session(Runner):
             return self._late(replace(first, folder=folder / again.reason))
         if again.reason == BROKEN_OFF and undone_without_faults(second):
             raise Undoable(second.interrupted)
-        return replace(second, again=again.reason, references_seconds=first.references_seconds + second.references_seconds)
+        return replace(
+            second,
+            again=again.reason,
+            references_seconds=first.references_seconds + second.references_seconds,
+            confirming_seconds=first.confirming_seconds + second.confirming_seconds,
+        )
 
     def _swept(self, sweep: Result, reruns: int) -> Result:
         """What came of a sweep: the first finding about a primary that is run alone, or what is in doubt about one, or what
@@ -116,7 +122,11 @@ class Session(Runner):
         with self.doing("trial", plan.title):
             history, ruined = self.run_soundly(plan, references, folder)
         seconds = time.monotonic() - began
+        began, watched = time.monotonic(), self.watched_seconds
         judged = Confirmation(self, plan, folder).judged(history, reruns)
+        confirming = time.monotonic() - began - (self.watched_seconds - watched)
+        if judged.history is not history:  # a run that took its place, which is told as the trial
+            confirming -= spent(judged.history).total
         blamed = doubt or ruined or judged.died or self.death_between()
         self.refusals()
         self.call(lambda env: env.count_calls())
@@ -129,6 +139,7 @@ class Session(Runner):
             seconds=seconds,
             reproduced=judged.reproduced,
             references_seconds=self.watched_seconds - before,
+            confirming_seconds=max(confirming, 0.0),
             is_unconfirmed=judged.is_cut,
             healed_by=judged.healed_by if failures(judged.verdicts) else "",
             interrupted=interrupted(judged.history),

@@ -17,6 +17,10 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     settle: float = 0.0
     after: float = 0.0
 
+    @property
+    def total(self) -> float:
+        return self.steps + self.hold + self.settle + self.after
+
     def __add__(self, other: "Spent") -> "Spent":
         return Spent(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 

@@ -27,3 +27,10 @@ def test_the_time_of_a_run_that_any_worker_stops_is_over(minutes: float | None, 
     assert ends() > time.monotonic()
     Claims(tmp_path).stop()
     assert ends() < time.monotonic()
+
+
+def test_what_is_noted_as_built_only_now_does_not_count_yet(tmp_path: Path) -> None:
+    RunFolder(tmp_path).note_built("kwok", 5.0, by="gw0")
+    for noted in tmp_path.rglob("*.txt"):
+        noted.unlink()
+    assert end_of(RunFolder(tmp_path), 10, began=1000.0)() == pytest.approx(1570.0)

@@ -155,9 +155,11 @@ class Script(Draft):
         """A status that rests on what it was shown, and is refused."""
         return self.refused("update", name, reason, resource=resource, subresource="status")
 
-    def rejected(self, verb: str = "create", resource: str = "pods", name: str = "", *, fault: int = 0) -> Self:
+    def rejected(
+        self, verb: str = "create", resource: str = "pods", name: str = "", *, subresource: str = "", fault: int = 0
+    ) -> Self:
         """The controller asks for something, and a fault answers."""
-        self._ask(verb, resource, name)
+        self._ask(verb, resource, name, subresource=subresource)
         self.adds(Answered, request=self._request, outcome="unknown", code=500, fault=fault, executed=False)
         return self._fires_once(fault)
 

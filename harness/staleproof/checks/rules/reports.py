@@ -30,6 +30,7 @@ from staleproof.checks.facts.declarations import may_take
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.quiet_spans import longest_gap
 from staleproof.checks.facts.recovery_budget import budget
+from staleproof.checks.facts.retries import rejections
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.skip_metrics import SKIPS
 from staleproof.checks.facts.witnesses import context
@@ -246,6 +247,9 @@ def _on_objects(trial: Trial) -> Iterator[Said]:
     if found and any(isinstance(said, Finding) for rule in (honest_ready, honest_observed_generation) for said in rule(trial)):
         yield NotExercised("it reported a generation that it does not stand for, which another requirement tells")
         return
+    if found and (due := _due_again(trial)):
+        yield NotExercised(due)
+        return
     yield from found
     if not counts(trial) and not types(trial).fields:
         paths = ", ".join(number.path for number in uncounted(trial)[:_EXAMPLES])
@@ -254,6 +258,14 @@ def _on_objects(trial: Trial) -> Iterator[Said]:
         yield NotExercised(f"there is something else to report on than at the end of fault-free runs: {other}")
     elif not any(commit.index > fired for commit in trial.commits):
         yield NotExercised("nothing that it could report on changed once a fault had touched it")
+
+
+def _due_again(trial: Trial) -> str:
+    """The report that was rejected each time that it was tried, and not tried since, in words; empty: there is none. A work queue
+    waits twice as long after each failure, and what woke the controller meanwhile counts as one, too: how long cannot be seen."""
+    failed = (each for each in rejections(trial) if each.later is None and len(each.rejected) > 1)
+    due = next((each for each in failed if each.target.resource in trial.primaries and each.target.subresource == "status"), None)
+    return f"its {due.target.words} was rejected {len(due.rejected)} times, and it may try that again later" if due else ""
 
 
 def _miscounted(trial: Trial, fired: int, settled: int) -> Iterator[Finding]:

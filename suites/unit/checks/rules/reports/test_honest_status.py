@@ -5,9 +5,10 @@ from typing import Any
 from staleproof.checks.judge import judge
 from staleproof.checks.rules.reports import HONEST_STATUS
 from staleproof.checks.trial import Trial
+from staleproof.core.fault import Reject
 
 from ...rule_cases import Cases, verdicts, witnesses
-from ...script import Script, beside, trial, two_references
+from ...script import WIDGETS, Script, beside, trial, two_references
 
 NO_FAULT = "NOT_EXERCISED: no fault touched the controller"
 
@@ -35,6 +36,14 @@ def touched() -> Script:
     return trial().opens().fires()
 
 
+def rejected(times: int) -> Script:
+    """Its last report is rejected so often."""
+    script = grown(Script(Reject(resource=WIDGETS, verb="update", subresource="status", times=None)).opens(), last=2)
+    for _ in range(times):
+        script.rejected("update", WIDGETS, "w", subresource="status")
+    return script
+
+
 def late(script: Script) -> Script:
     """It has had all the time that it may need."""
     return script.released().passes(60).settled().resynced()
@@ -58,6 +67,16 @@ CASES: Cases = {
         grown(touched(), last=2),
         f"INCONCLUSIVE{STALE[4:]}, but it had 0.1 s to catch up, and may need 7.6 s after what was done to it",
     ),
+    "its report was rejected once": (
+        rejected(1).released().passes(120).settled().resynced(),
+        f"INCONCLUSIVE{STALE[4:]}, but it has not tried the update of the status of widgets.example.com/w again, and nothing tells "
+        "how long it waits by itself",
+    ),
+    "its report was rejected whenever it tried": (
+        late(rejected(2)),
+        "NOT_EXERCISED: its update of the status of widgets.example.com/w was rejected 2 times, and it may try that again later",
+    ),
+    "its report came after all": (late(rejected(2).says(replicas=2)), STALE),
     "a condition that is not so": (
         beside(late(reports(touched(), "False")), reports),
         "FAIL: widget/w: status.conditions[Ready].status is 'False', fault-free runs ended with 'True', and all that it reports on "

@@ -20,6 +20,7 @@ def end_of(run: RunFolder, minutes: float | None, *, began: float) -> Callable[[
             return _LONG_PAST
         if minutes is None:
             return math.inf
-        return began + 60 * minutes - min(CLOSING_SECONDS, CLOSING_FACTOR * 60 * minutes) + run.built_seconds()
+        seconds = 60 * minutes
+        return began + seconds - min(CLOSING_SECONDS, CLOSING_FACTOR * seconds) + run.built_seconds()
 
     return ends

@@ -112,12 +112,12 @@ class TrialReport(_Struct, frozen=True, kw_only=True):
     not scored. `aims` are the requirements that the plan was made for. `again` says why it was run once more; then this is the
     second run, or, of the `suspect` of a sweep, the run of that primary alone. `unconfirmed`: there was a finding, and no time to
     run it again. `healed_by`: what healed the controller when a re-run with the finding was over; empty: it ended as it should,
-    or nobody tried. `faults` has one for each planned fault; it is empty in reports of older versions. `swept` has those of the
-    sweep for a `suspect`. `references_seconds` is what its references took, 0 when they had been run for another plan or by
-    another worker; `confirming_seconds` what it took besides to compare it, to wait for what may heal, and to run it again;
-    `spent` says where the trial's own seconds went. `shrunk` says how small a drawn plan with a finding could be made; empty:
-    nobody tried. `healed`: the controller came to a good end late, which is a cost. `external`: what happened in each external
-    system, over the seconds of the trial; empty where there is none.
+    or nothing was tried. `faults` has one for each planned fault; it is empty in reports of older versions. `swept` has the same
+    of the sweep in which a `suspect` was found. `references_seconds` is what its references took, 0 when they had been run for
+    another plan or by another worker; `confirming_seconds` what it took besides to compare it, to wait for what may heal, and to
+    run it again; `spent` says where the trial's own seconds went. `shrunk` says how small a drawn plan with a finding could be
+    made; empty: that was not tried. `healed`: the controller came to a good end late, which is a cost. `external`: what happened
+    in each external system, over the seconds of the trial; empty where there is none.
     """
 
     name: str

@@ -125,7 +125,7 @@ class Session(Runner):
         began, watched = time.monotonic(), self.watched_seconds
         judged = Confirmation(self, plan, folder).judged(history, reruns)
         confirming = time.monotonic() - began - (self.watched_seconds - watched)
-        if judged.history is not history:  # a run that took its place, which is told as the trial
+        if judged.history is not history:  # then another run counts as the trial
             confirming -= spent(judged.history).total
         blamed = doubt or ruined or judged.died or self.death_between()
         self.refusals()

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from .table import HALVES, Bug, Kind
-from .tried import Tried
+from .tried import Showing, Tried
 
 Word = Literal["found", "not told apart", "missed", "untried"]
 BUGS = ("bug", "kind", "half", "what users lost", "version before", "version after", "counts as", "why")
@@ -25,14 +25,19 @@ class Outcomes:
         before, after = self.of(bug, "before"), self.of(bug, "after")
         if before is None:
             return "untried"
-        if before.shows is None:
+        if before.shows is None or (after is None and not before.shows.named):
             return "missed"
-        return "not told apart" if after is not None and after.shows is not None else "found"
+        return "not told apart" if after is not None and _shows_the_same(before.shows, after.shows) else "found"
 
     def said(self, bug: Bug) -> str:
         """A person's line about it, if there is one."""
         before = self.of(bug, "before")
         return before.why if before else ""
+
+
+def _shows_the_same(before: Showing, after: Showing | None) -> bool:
+    """Whether the version without the bug shows what the version with it does: of a named verdict another named one, else any."""
+    return after is not None and (after.named or not before.named)
 
 
 def page(bugs: Sequence[Bug], rows: Sequence[Tried]) -> str:

@@ -25,12 +25,14 @@ Which = Literal["before", "after"]
 
 
 class Showing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The earliest verdict that shows it, and how many minutes after the command its trial was over."""
+    """The earliest verdict that shows it, a named one if there is one (`found.py`), and how many minutes after the command its
+    trial was over."""
 
     requirement: str
     severity: str
     says: str
     minutes: float | None
+    named: bool = True
 
 
 class Tried(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -77,7 +79,7 @@ def showing(found: Sequence[Shown]) -> Showing | None:
         return None
     first = found[0]
     minutes = None if first.after is None else round(first.after, 1)
-    return Showing(first.requirement, first.severity, first.says, minutes)
+    return Showing(first.requirement, first.severity, first.says, minutes, first.named)
 
 
 def is_current(row: Tried, tried: Try) -> bool:

@@ -39,7 +39,7 @@ class Try:
         bug: its name, as in the table of bugs.
         before: the program with the bug.
         after: the program without it; None: no version without it is known, or none can be had.
-        requirements: what the report describes violates one of these.
+        requirements: what the report describes violates one of these, by its words.
         objects: and it does so to one of these kinds, in lower case, as a finding calls them.
         another: why versions are others than those of the table of bugs, if they are.
     """

@@ -120,21 +120,21 @@ def most_valuable_first(
     where such faults have shown more bugs and where more is lost by them; what counts is the worth of each second. A sweep is worth
     as many plans as it has primaries. `shares`: each plan's `share`; empty: nothing is known of the operator. `calm`: how long the
     runs without faults take that are made before the first plan of a workload, and serve all others of it. `left`: the seconds of
-    the run; what takes more than half of them comes last, whatever it is worth.
+    the run; what takes more than half of them comes last, whatever it is worth. Each plan of a workload bears its part of those
+    runs, as they are made once for all.
     """
     tried: Counter[tuple[str, ...]] = Counter()
     known = [(_cells(plan), _details(plan)) for plan in plans]
     shares = shares or [share(plan) for plan in plans]
     appear = [max(1, sum(isinstance(part, Apply) for part in parts(plan.steps[0]))) for plan in plans]
     workloads, begun = [_workload(plan) for plan in plans], set[bytes]()
-
-    def takes(number: int) -> float:
-        first = calm[number] if calm and workloads[number] not in begun else 0.0
-        return max(seconds[number], LEAST_PLAN_SECONDS) + first
+    alike = Counter(workloads)
 
     def value(number: int) -> tuple[bool, float]:
-        cost = takes(number)
-        return cost <= left * _MOST_AT_ONCE, shares[number] * _worth(*known[number], tried) * appear[number] / cost
+        first = calm[number] if calm and workloads[number] not in begun else 0.0
+        takes = max(seconds[number], LEAST_PLAN_SECONDS)
+        cost = takes + first / alike[workloads[number]]
+        return takes + first <= left * _MOST_AT_ONCE, shares[number] * _worth(*known[number], tried) * appear[number] / cost
 
     ahead = list(range(len(plans)))
     while ahead:

@@ -92,6 +92,12 @@ def test_plans_of_one_workload_share_what_is_run_without_faults_before_the_first
     assert list(most_valuable_first(plans, [1.0, 1.0, 4.0], calm=[2.0, 2.0, 8.0])) == [0, 1, 2], "it is worth what it costs"
 
 
+def test_each_plan_of_a_workload_bears_its_part_of_what_is_run_without_faults() -> None:
+    alone = plan(Restart(), steps=(APPEAR,), aims=("a",))
+    several = [plan(Refuse(), aims=("b",)), plan(HELD, aims=("c",))]
+    assert list(most_valuable_first([alone, *several], [1.0] * 3, calm=[2.0] * 3, shares=[1.0] * 3)) == [1, 2, 0]
+
+
 def test_what_takes_most_of_the_time_that_is_left_comes_last() -> None:
     plans = [plan(Expire(resource="*"), aims=("a", "b", "c", "d")), plan(Refuse(), aims=("c",))]
     assert list(most_valuable_first(plans, [2.0, 2.0], left=20.0)) == [0, 1]

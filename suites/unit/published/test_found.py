@@ -24,7 +24,6 @@ def test_a_verdict_that_says_what_the_report_says_shows_the_bug() -> None:
 
 
 OTHERS: dict[str, dict[str, Any]] = {
-    "of a requirement that the row does not name": {"slug": "no-duplicate-create"},
     "that does something else to people": {"severity": "stuck"},
     "about another kind": {"story": SAYS.replace("statefulset", "service")},
     "about a kind whose name only begins like it": {"story": SAYS.replace("statefulset", "statefulsetter")},
@@ -37,6 +36,15 @@ def test_a_verdict_shows_nothing(other: str) -> None:
     fields: dict[str, Any] = {"slug": "no-time-travel", "said": BAD, **SHOWS} | OTHERS[other]
     said = verdict(fields.pop("slug"), fields.pop("said"), **fields)
     assert shown(BUG, TRY, report(trial("a", said)), {}) == []
+
+
+def test_a_requirement_that_the_row_names_comes_first() -> None:
+    slugs = ("tolerates-skew", "no-time-travel")
+    other, named = (
+        trial(slug, verdict(slug, BAD, severity="destroyed", story=SAYS.replace("no-time-travel", slug))) for slug in slugs
+    )
+    found = shown(BUG, TRY, report(other, named), {other.folder: 4.0, named.folder: 9.0})
+    assert [(each.requirement, each.named) for each in found] == [("no-time-travel", True), ("tolerates-skew", False)]
 
 
 def test_what_no_api_server_does_shows_nothing() -> None:

@@ -13,6 +13,7 @@ from ...published.tries import TRIES
 
 ROOT = Path(__file__).parents[3]
 SHOWING = Showing("no-time-travel", "destroyed", "the controller deleted it", 4.2)
+OTHER = Showing("tolerates-skew", "destroyed", "it was deleted", 4.2, named=False)
 OPEN = next(bug for bug in bugs() if bug.name == "rabbitmq/cluster-operator#653")
 HELD = next(bug for bug in bugs() if bug.name == "rabbitmq/cluster-operator#648")
 
@@ -50,6 +51,23 @@ def test_what_both_versions_show_is_not_the_bug() -> None:
     assert last([OPEN], [row(shows=SHOWING), row(of="after")]).startswith("| all | 1 of 1")
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param(OTHER, (), "missed", id="any other bug may do that"),
+        pytest.param(OTHER, (None,), "found", id="only the version with the bug does that"),
+        pytest.param(OTHER, (OTHER,), "not told apart", id="both do that"),
+        pytest.param(OTHER, (SHOWING,), "not told apart", id="the version without it does more"),
+        pytest.param(SHOWING, (OTHER,), "found", id="the version without it does something else"),
+    ],
+)
+def test_the_version_without_the_bug_decides_what_no_requirement_names(
+    before: Showing, after: tuple[Showing | None, ...], expected: str
+) -> None:
+    rows = [row(shows=before), *(row(of="after", shows=shows) for shows in after)]
+    assert Outcomes(rows).word(OPEN) == expected
+
+
 def test_kinds_are_counted_apart() -> None:
     lines = page([OPEN, HELD], [row(shows=SHOWING)]).splitlines()
     assert "| deleted-live | 1 of 1 = 100 % (0) | 0 of 0 (1) |" in lines
@@ -65,10 +83,9 @@ def test_a_row_says_what_was_found_and_when() -> None:
 
 def test_the_earliest_is_kept() -> None:
     assert showing([]) is None
-    assert showing([Shown("settles", "stuck", "it", 3.14159), Shown("settles", "stuck", "again", 9.0)]) == Showing(
-        "settles", "stuck", "it", 3.1
-    )
-    assert showing([Shown("settles", "stuck", "it", None)]) == Showing("settles", "stuck", "it", None)
+    first, again = Shown("settles", "stuck", "it", 3.14159, named=True), Shown("settles", "stuck", "again", 9.0, named=True)
+    assert showing([first, again]) == Showing("settles", "stuck", "it", 3.1)
+    assert showing([Shown("settles", "stuck", "it", None, named=False)]) == Showing("settles", "stuck", "it", None, named=False)
 
 
 def test_a_new_try_takes_the_place_of_the_old_one() -> None:

@@ -1,16 +1,17 @@
 """The queue of a run's plans: a family's test judges its plans, and the worker that has time runs them.
 
 pytest and xdist know tests, and a test is a whole family, because its plans are only known once the controller was observed. So
-each plan is claimed before it is run. A test runs those of its own that are not claimed, the longest first; a worker that would
-have to wait for others, or has no test left, runs plans of other families. So a run ends within one trial of its last claim. A
-command has one worker, and its families stand for tests.
+each plan is claimed before it is run. A run begins with the most valuable plans of all families, in whichever test that happens,
+so that what does most harm is found soon. Then a test runs those of its own that are not claimed, the longest first; a worker that
+would have to wait for others, or has no test left, runs plans of other families. So a run ends within one trial of its last claim.
+A command has one worker, and its families stand for tests.
 
 A finding that is not in the baseline ends the search of a family with drawn plans for that primary: those that are not begun by
 then would most likely find it again. A known one ends nothing, else nothing new would ever be found behind it.
 
-With a budget the most valuable plan of all families comes first, in whichever test that happens, and a plan that would not be over
-in time is left out: one that differs has to be compared with more runs, so what that took longest so far is kept in reserve. A
-plan that could not be carried out, not even when it was run once more, is left out, too.
+With a budget all plans come in the order of their value, and a plan that would not be over in time is left out: one that differs
+has to be compared with more runs, so what that took longest so far is kept in reserve. A plan that could not be carried out, not
+even when it was run once more, is left out, too.
 
 When the run is to stop, no worker begins another plan. Those that have no outcome by then are neither run nor left out.
 """
@@ -40,6 +41,10 @@ from staleproof.draw.order import most_valuable_first
 from staleproof.errors import OutOfTime
 from staleproof.report.baseline import Baseline
 from staleproof.report.model import EndedSearch
+
+_FIRST_PART = 0.25
+"""Of all plans, those that are run in the order of their value though there is time for all, rounded down. What is left is packed:
+the longest first, and a worker's own before others', so that a run ends with no worker idle and tests end in their order."""
 
 
 class Planned(NamedTuple):
@@ -130,6 +135,7 @@ class Queue:
     ended: Callable[[str, Result, float], None] = lambda test, result, seconds: None
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
     _in_order: list[Job] = field(default_factory=list)
+    _first: frozenset[str] = frozenset()
     _times: Counter[tuple[str, str]] = field(default_factory=Counter)
     _ran: dict[str, Result] = field(default_factory=dict)
     _over: set[str] = field(default_factory=set)
@@ -150,7 +156,7 @@ class Queue:
     def results(self, test: str, family: Family, families: Callable[[], Mapping[str, Family]] = dict) -> Came:
         """What came of this family's plans for this test, whichever worker ran them. `families`: those of all tests whose plans may
         be run in place of this one's, by test."""
-        if not self._jobs and (self._hurries or self.has_peers):
+        if not self._jobs:
             self._jobs = {name: jobs for name, each in families().items() if (jobs := self._jobs_of(name, each))}
         times = self._times[test, str(family)]
         self._times[test, str(family)] += 1
@@ -218,21 +224,29 @@ class Queue:
                 self._take(missing[0], acquire=self._acquire)
 
     def _open(self, mine: Collection[str]) -> list[Job]:
-        """What is not known to be over, in order; without a budget what is mine comes first."""
+        """What is not known to be over, in order; without a budget what is mine comes before all but the most valuable."""
         found = [job for job in self._in_order if job.key not in self._over]
-        return found if self._hurries else sorted(found, key=lambda job: job.key not in mine)
+        return found if self._hurries else sorted(found, key=lambda job: job.key not in self._first and job.key not in mine)
 
     def _ordered(self, jobs: Sequence[Job]) -> list[Job]:
-        """The most valuable first, if the time may not be enough for all; else the longest, and then what was drawn, as it was."""
-        if not self._hurries:
-            return sorted(jobs, key=lambda job: (bool(job.search), 0.0 if job.search else -job.seconds))
+        """The most valuable first. If there is time for all, a quarter of them, then the longest, and then what was drawn, as it
+        was."""
+        valuable = self._most_valuable_first(jobs)
+        if self._hurries:
+            return valuable
+        first = valuable[: int(len(jobs) * _FIRST_PART)]
+        self._first = frozenset(job.key for job in first)
+        rest = [job for job in jobs if job.key not in self._first]
+        return first + sorted(rest, key=lambda job: (bool(job.search), 0.0 if job.search else -job.seconds))
+
+    def _most_valuable_first(self, jobs: Sequence[Job]) -> list[Job]:
         plans, shares, seconds = [job.plan for job in jobs], [job.planned.share for job in jobs], [job.seconds for job in jobs]
         calm, left = [self._calm_seconds(job) for job in jobs], self.ends() - time.monotonic()
         return [jobs[number] for number in most_valuable_first(plans, seconds, shares=shares, calm=calm, left=left)]
 
     def _calm_seconds(self, job: Job) -> float:
         """How long the runs without faults take that its trial is compared with, and that are still to be made."""
-        return job.planned.calm_seconds * self.unmade(job.plan) if self._hurries else 0.0
+        return job.planned.calm_seconds * self.unmade(job.plan)
 
     def _acquire(self, lock: FileLock) -> None:
         """Wait for a plan that another worker runs, and make meanwhile what other workers' trials have to be compared with."""

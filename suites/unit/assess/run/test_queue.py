@@ -107,12 +107,14 @@ def minutes(count: float) -> Callable[[], float]:
 # --- order
 
 
-def test_the_longest_comes_first(tmp_path: Path) -> None:
-    worker = Worker(tmp_path, {"a": [(2,), (9,), (1,)], "b": [(5,), (7,)]})
+def test_the_most_valuable_come_first_and_then_the_longest_of_each_test(tmp_path: Path) -> None:
+    worker = Worker(tmp_path, {"a": [(2, "p"), (9, "p"), (4, "p")], "b": [(1, "q"), (7, "p"), (8, "p"), (6, "p")]})
     made = worker.queue()
-    came = [worker.come(made, name) for name in "ab"]
-    assert worker.began == ["a1", "a0", "a2", "b1", "b0"]
-    assert [[result.name for result in each.results] for each in came] == [["a0", "a1", "a2"], ["b0", "b1"]]
+    first = worker.come(made, "a")
+    assert worker.began == ["b0", "a1", "a2", "a0"], "a quarter of the seven, and then its own"
+    came = [first, worker.come(made, "b")]
+    assert worker.began[4:] == ["b2", "b1", "b3"]
+    assert [[result.name for result in each.results] for each in came] == [["a0", "a1", "a2"], ["b0", "b1", "b2", "b3"]]
 
 
 def test_minutes_are_for_what_is_worth_most_whichever_test_it_is_for(tmp_path: Path, clock: list[float]) -> None:
@@ -278,7 +280,7 @@ def test_a_finding_ends_the_search_and_nothing_is_left_out_for_want_of_time(tmp_
     worker = Worker(tmp_path, {"drawn": [(1,), (2,), (3, "settles"), (4,), (5,)], "canonical": [(2, "settles"), (2,)]})
     made = worker.queue()
     drawn, canonical = worker.come(made, "drawn"), worker.come(made, "canonical")
-    assert worker.began == ["drawn0", "drawn1", "drawn2", "canonical0", "canonical1"]
+    assert worker.began == ["canonical0", "drawn0", "drawn1", "drawn2", "canonical1"]
     assert (drawn.left_out, ended(drawn), canonical.left_out, canonical.ended) == ([], [("widgets/w", 2, "settles")], [], [])
 
 
@@ -323,8 +325,7 @@ def test_a_plan_that_no_family_has_is_refused(tmp_path: Path) -> None:
 
 
 def test_when_the_run_is_to_stop_no_worker_begins_another_plan(tmp_path: Path) -> None:
-    plans: Plans = {"a": [(3,), (2, "settles"), (1,)], "b": [(1,)]}
-    one, other = Worker(tmp_path, plans), Worker(tmp_path, plans)
+    one, other = Worker(tmp_path, {"a": [(3,), (2, "settles"), (1,)]}), Worker(tmp_path, {"b": [(1,)]})
     came = one.come(one.queue(stops=lambda: "a1" in one.began), "a")
     assert one.began == ["a0", "a1"]
     assert ([result.name for result in came.results], came.left_out, came.stopped) == (["a0", "a1"], [], 1)

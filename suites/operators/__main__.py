@@ -1,6 +1,7 @@
 """`ci/operators [NAME…] [OPTION…]`: builds public operators, runs the suite against each, and prints what came of it.
 
-What begins with a dash goes to pytest. An operator that cannot be built is reported, and the others are run.
+What begins with a dash goes to pytest. An operator that cannot be built, or runs no trial, is reported, and the others are run;
+then the exit code says so. Findings are in the table, and change no exit code.
 """
 
 import asyncio
@@ -44,7 +45,13 @@ def main(words: Sequence[str]) -> int:
             trouble = SetupError.exit_code
             continue
         console.rule(operator.name)
-        every.append(run(operator, built, FOLDER.resolve() / operator.name, more))
+        ran = run(operator, built, FOLDER.resolve() / operator.name, more)
+        if ran.report is None or not ran.report.trials:
+            console.print(
+                f"{operator.name} ran no trial (exit code {ran.exit_code})", markup=False, highlight=False, soft_wrap=True
+            )
+            trouble = SetupError.exit_code
+        every.append(ran)
     sys.stdout.write(page(every))
     return trouble
 

@@ -87,6 +87,9 @@ def wanted(words: Sequence[str], tries: Sequence[Try] = TRIES) -> Wanted:
     flags = frozenset(more) & frozenset(OURS)
     by_name = {bug.name: bug for bug in bugs()}
     every = [Row(by_name[each.bug], each) for each in tries]
+    late = [word for word in more if "#" in word and _full(word, every) in {row.name for row in every}]
+    if late:
+        raise UsageError(f"{', '.join(late)}: say which bugs before all options")
     rows = chosen([_full(name, every) for name in names], every)
     held = [row.name for row in rows if row.bug.half == "b"]
     if held and "--held-back" not in flags:

@@ -36,6 +36,26 @@ def takes(*names: str) -> Callable[[F], F]:
     return decorate
 
 
+def leaves(*names: str, why: str) -> Callable[[F], F]:
+    """Let a command be given these options, too, and say that it has no use for them: a line of options serves all commands."""
+
+    def decorate(command: F) -> F:
+        for option in (each for each in OPTIONS if each.name in names):
+            ours = click.option(called(option.name), multiple=True, hidden=True, expose_value=False, callback=_leave(why))
+            command = ours(command)
+        return command
+
+    return decorate
+
+
+def _leave(why: str) -> Callable[[click.Context, click.Parameter, Sequence[object]], None]:
+    def say(_: click.Context, option: click.Parameter, given: Sequence[object]) -> None:
+        if given:
+            click.echo(f"staleproof: {option.opts[0]} is left out: {why}", err=True)
+
+    return say
+
+
 def called(name: str) -> str:
     """What the command calls an option."""
     return f"--{name.removeprefix('kube_').replace('_', '-')}"

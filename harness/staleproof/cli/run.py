@@ -28,7 +28,7 @@ from staleproof.assess.trial.once_more import Undoable
 from staleproof.assess.trial.result import Result
 from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.cli.option import SUBJECT, called, command_of, settings_of, takes
+from staleproof.cli.option import SUBJECT, called, command_of, leaves, settings_of, takes
 from staleproof.cli.show import concluded, show_verdicts
 from staleproof.cli.watching import watched
 from staleproof.core.operator.observed import Observed
@@ -101,6 +101,7 @@ def run(plans: tuple[str, ...], *, verbose: bool, **options: Any) -> int:  # noq
 @click.command()
 @click.argument("plan")
 @takes(*SUBJECT, "before", "patience")
+@leaves("crds", "samples", "primary", "profile", "minutes", why="the plan has what it was found with")
 @_VERBOSE
 def replay(plan: str, *, verbose: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLAN again: a plan.json, the folder of a trial, its name in the latest run, an exported trial, a crash file or the id of

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from staleproof.cli import as_called_here, cli
-from staleproof.cli.option import called, command_of, settings_of
+from staleproof.cli.option import called, command_of, leaves, settings_of
 from staleproof.settings import OPTIONS
 from staleproof.settings_file import NAME
 
@@ -72,3 +73,14 @@ def test_the_command_again_has_what_was_said_anywhere(here: Path) -> None:
         "--allow-remote-cluster",
         "--samples=a b.yaml",
     }
+
+
+def test_a_command_says_what_it_has_no_use_for() -> None:
+    @click.command()
+    @leaves("crds", "minutes", why="it has its own")
+    def again() -> None:
+        click.echo("done")
+
+    made = CliRunner().invoke(again, ["--crds", "a", "--crds=b"])
+    assert (made.exit_code, made.stdout, made.stderr) == (0, "done\n", "staleproof: --crds is left out: it has its own\n")
+    assert "--minutes" not in CliRunner().invoke(again, ["--help"]).stdout

@@ -25,6 +25,8 @@ def test_an_id_is_the_end_of_a_name() -> None:
     assert row.name == row.tried.bug == "rabbitmq/cluster-operator#653"
     with pytest.raises(UsageError, match="there is no #1; name any of "):
         wanted(["#1"])
+    with pytest.raises(UsageError, match="cluster-operator#653: say which bugs before all options"):
+        wanted(["--build", "cluster-operator#653"])
 
 
 def test_a_bug_that_is_held_back_is_not_tried_by_mistake() -> None:

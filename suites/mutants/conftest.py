@@ -68,14 +68,18 @@ def _controller(item: pytest.Item) -> str:
 def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Callable[[Known], Session]]:
     """Puts a controller under test; control plane and proxy are shared by all controllers with the same external systems, further
     programs of the same names, and the same companions: their own, or else, with `--staleproof-companions=auto`, those that a real
-    cluster would have."""
+    cluster would have. Of those with something beside them the last stay: an API server is not idle because nothing asks it."""
     chooses = AUTO in settings_of(pytestconfig).companions
-    with ExitStack() as stack:
+    with ExitStack() as stack, ExitStack() as last:
         sessions: dict[tuple[tuple[str, ...], str, tuple[str, ...]], Session] = {}
 
         def put(known: Known) -> Session:
             beside = (known.companions, known.outside, tuple(each.called for each in known.also))
             if beside not in sessions:
+                if any(beside):
+                    last.close()
+                    for other in [each for each in sessions if any(each)]:
+                        del sessions[other]
                 options = SessionOptions(
                     subject=known.subject,
                     manifests=tuple(read_crds(CRDS)),
@@ -87,7 +91,7 @@ def put_under_test(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytes
                     start_seconds=START_SECONDS,
                     patience=PATIENCE_SECONDS,
                 )
-                sessions[beside] = stack.enter_context(Session(options))
+                sessions[beside] = (last if any(beside) else stack).enter_context(Session(options))
             session = sessions[beside]
             session.use(known.subject, metrics=METRICS if known.has_metrics else "")
             is_known_to_be_guilty = bool(known.caught_by) and not known.races

@@ -36,7 +36,7 @@ from ..operators.source import Built, ensure_operator
 from .found import shown
 from .recall import page
 from .table import Bug, bugs
-from .tried import FILE, Tried, Which, kept, merged, showing, text
+from .tried import FILE, Tried, Which, kept, merged, showings, text
 from .tries import TRIES, Try
 
 FOLDER = Path(".staleproof") / "published"
@@ -189,7 +189,7 @@ def tried(row: Row, which: Which, ran: Ran, profile: str) -> Tried:
         minutes=round(ran.minutes, 1),
         trials=len(ran.report.trials),
         causes=tuple(each.cause or ", ".join(each.requirements) for each in ran.report.findings),
-        shows=showing(shown(row.bug, row.tried, ran.report, ran.over)),
+        shows=showings(shown(row.bug, row.tried, ran.report, ran.over)),
     )
 
 

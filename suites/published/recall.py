@@ -25,9 +25,9 @@ class Outcomes:
         before, after = self.of(bug, "before"), self.of(bug, "after")
         if before is None:
             return "untried"
-        if before.shows is None or (after is None and not before.shows.named):
-            return "missed"
-        return "not told apart" if after is not None and _shows_the_same(before.shows, after.shows) else "found"
+        if deciding(before, after) is not None:
+            return "found"
+        return "not told apart" if before.shows and after is not None else "missed"
 
     def said(self, bug: Bug) -> str:
         """A person's line about it, if there is one."""
@@ -35,9 +35,12 @@ class Outcomes:
         return before.why if before else ""
 
 
-def _shows_the_same(before: Showing, after: Showing | None) -> bool:
-    """Whether the version without the bug shows what the version with it does: of a named verdict another named one, else any."""
-    return after is not None and (after.named or not before.named)
+def deciding(before: Tried, after: Tried | None) -> Showing | None:
+    """What makes it count as found: what the version without the bug does not show, or what is named, if that was not run."""
+    if after is None:
+        return next((each for each in before.shows if each.named), None)
+    causes = {each.cause for each in after.shows}
+    return next((each for each in before.shows if each.cause not in causes), None)
 
 
 def page(bugs: Sequence[Bug], rows: Sequence[Tried]) -> str:
@@ -50,16 +53,18 @@ def page(bugs: Sequence[Bug], rows: Sequence[Tried]) -> str:
 def _row(bug: Bug, outcomes: Outcomes) -> list[str]:
     before, after = outcomes.of(bug, "before"), outcomes.of(bug, "after")
     assert before is not None
-    sides = (_side(before, yes="shown", no="not shown"), _side(after, yes="shown, too", no="not shown") if after else "not run")
+    first = deciding(before, after)
+    sides = (_side(before, "shown", first), _side(after, "shown, too", None) if after else "not run")
     return [f"[{bug.name}]({bug.link})", bug.kind, HALVES[bug.half], bug.lost, *sides, outcomes.word(bug), outcomes.said(bug)]
 
 
-def _side(row: Tried, *, yes: str, no: str) -> str:
+def _side(row: Tried, yes: str, first: Showing | None) -> str:
     run = f"{row.trials} trials in {row.minutes:.0f} min"
-    if row.shows is None:
-        return f"{row.version}: {no} ({run})"
-    after = "" if row.shows.minutes is None else f" after {row.shows.minutes:.1f} min"
-    return f"{row.version}: {yes}{after}, `{row.shows.requirement}`, {row.shows.severity}: {row.shows.says} ({run})"
+    if not row.shows:
+        return f"{row.version}: not shown ({run})"
+    shows = first or row.shows[0]
+    after = "" if shows.minutes is None else f" after {shows.minutes:.1f} min"
+    return f"{row.version}: {yes}{after}, `{shows.requirement}`, {shows.severity}: {shows.says} ({run})"
 
 
 def _recall(bugs: Sequence[Bug], outcomes: Outcomes) -> list[list[str]]:

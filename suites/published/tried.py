@@ -18,20 +18,21 @@ FILE = Path(__file__).with_name("tried.yaml")
 HEAD = """\
 # What became of tries of published bugs (bugs.yaml): a row for each version that was run, written by `ci/published --write`.
 # `of` says whether the version has the bug (before the mend) or not (after). `shows` is what shows the bug by the rule in found.py,
-# the earliest, or null; `minutes` is how long the run was, not counting the build. `why` is a person's line about a bug that does
+# of each cause the first; `minutes` is how long the run was, not counting the build. `why` is a person's line about a bug that does
 # not count as found.
 """
 Which = Literal["before", "after"]
 
 
 class Showing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The earliest verdict that shows it, a named one if there is one (`found.py`), and how many minutes after the command its
-    trial was over."""
+    """The first verdict of a cause that shows it, a named one if there is one (`found.py`), and how many minutes after the command
+    its trial was over. `cause`: empty in rows that were kept before causes were."""
 
     requirement: str
     severity: str
     says: str
     minutes: float | None
+    cause: str = ""
     named: bool = True
 
 
@@ -47,7 +48,7 @@ class Tried(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     minutes: float
     trials: int
     causes: tuple[str, ...] = ()
-    shows: Showing | None = None
+    shows: tuple[Showing, ...] = ()
     why: str = ""
 
 
@@ -73,13 +74,22 @@ def text(rows: Sequence[Tried]) -> str:
     return HEAD + "\n" + "\n".join(yaml.safe_dump([each], sort_keys=False, allow_unicode=True, width=130) for each in entries)
 
 
-def showing(found: Sequence[Shown]) -> Showing | None:
-    """The first of what shows it."""
-    if not found:
-        return None
-    first = found[0]
-    minutes = None if first.after is None else round(first.after, 1)
-    return Showing(first.requirement, first.severity, first.says, minutes, first.named)
+def showings(found: Sequence[Shown]) -> tuple[Showing, ...]:
+    """Of each cause the first of what shows it."""
+    first: dict[str, Shown] = {}
+    for each in found:
+        first.setdefault(each.cause, each)
+    return tuple(
+        Showing(
+            requirement=each.requirement,
+            severity=each.severity,
+            says=each.says,
+            minutes=None if each.after is None else round(each.after, 1),
+            cause=each.cause,
+            named=each.named,
+        )
+        for each in first.values()
+    )
 
 
 def is_current(row: Tried, tried: Try) -> bool:

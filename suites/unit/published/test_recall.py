@@ -8,12 +8,12 @@ import pytest
 from ...published.found import Shown
 from ...published.recall import Outcomes, page
 from ...published.table import Bug, bugs
-from ...published.tried import HEAD, Showing, Tried, Which, is_current, kept, merged, showing, text
+from ...published.tried import HEAD, Showing, Tried, Which, is_current, kept, merged, showings, text
 from ...published.tries import TRIES
 
 ROOT = Path(__file__).parents[3]
-SHOWING = Showing("no-time-travel", "destroyed", "the controller deleted it", 4.2)
-OTHER = Showing("tolerates-skew", "destroyed", "it was deleted", 4.2, named=False)
+SHOWING = Showing("no-time-travel", "destroyed", "the controller deleted it", 4.2, cause="an old list")
+OTHER = Showing("tolerates-skew", "destroyed", "it was deleted", 4.2, cause="an old view", named=False)
 OPEN = next(bug for bug in bugs() if bug.name == "rabbitmq/cluster-operator#653")
 HELD = next(bug for bug in bugs() if bug.name == "rabbitmq/cluster-operator#648")
 
@@ -28,7 +28,7 @@ def row(bug: Bug = OPEN, of: Which = "before", shows: Showing | None = None, why
         budget=15.0,
         minutes=14.9,
         trials=80,
-        shows=shows,
+        shows=(shows,) if shows else (),
         why=why,
     )
 
@@ -54,18 +54,26 @@ def test_what_both_versions_show_is_not_the_bug() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        pytest.param(OTHER, (), "missed", id="any other bug may do that"),
-        pytest.param(OTHER, (None,), "found", id="only the version with the bug does that"),
-        pytest.param(OTHER, (OTHER,), "not told apart", id="both do that"),
-        pytest.param(OTHER, (SHOWING,), "not told apart", id="the version without it does more"),
-        pytest.param(SHOWING, (OTHER,), "found", id="the version without it does something else"),
+        pytest.param((SHOWING,), None, "found", id="its requirement is named"),
+        pytest.param((OTHER,), None, "missed", id="any other bug may do that"),
+        pytest.param((OTHER,), (), "found", id="only the version with the bug does that"),
+        pytest.param((OTHER,), (SHOWING,), "found", id="the version without it does something else"),
+        pytest.param((SHOWING, OTHER), (SHOWING,), "found", id="the version with it does more"),
+        pytest.param((SHOWING,), (OTHER, SHOWING), "not told apart", id="both do that"),
+        pytest.param((), (SHOWING,), "missed", id="the version with it does nothing"),
     ],
 )
-def test_the_version_without_the_bug_decides_what_no_requirement_names(
-    before: Showing, after: tuple[Showing | None, ...], expected: str
+def test_the_version_without_the_bug_decides_what_its_cause_is(
+    before: tuple[Showing, ...], after: tuple[Showing, ...] | None, expected: str
 ) -> None:
-    rows = [row(shows=before), *(row(of="after", shows=shows) for shows in after)]
+    sides = [row()] if after is None else [row(), row(of="after")]
+    rows = [msgspec.structs.replace(each, shows=shows) for each, shows in zip(sides, (before, after or ()), strict=False)]
     assert Outcomes(rows).word(OPEN) == expected
+
+
+def test_the_page_shows_what_decides() -> None:
+    both = [msgspec.structs.replace(row(), shows=(SHOWING, OTHER)), row(of="after", shows=SHOWING)]
+    assert "v1: shown after 4.2 min, `tolerates-skew`, destroyed: it was deleted" in page([OPEN], both)
 
 
 def test_kinds_are_counted_apart() -> None:
@@ -81,11 +89,15 @@ def test_a_row_says_what_was_found_and_when() -> None:
     assert page([OPEN], [row(why="it never | resized")]).splitlines()[2].endswith("| not run | missed | it never / resized |")
 
 
-def test_the_earliest_is_kept() -> None:
-    assert showing([]) is None
-    first, again = Shown("settles", "stuck", "it", 3.14159, named=True), Shown("settles", "stuck", "again", 9.0, named=True)
-    assert showing([first, again]) == Showing("settles", "stuck", "it", 3.1)
-    assert showing([Shown("settles", "stuck", "it", None, named=False)]) == Showing("settles", "stuck", "it", None, named=False)
+def test_of_each_cause_the_first_is_kept() -> None:
+    def seen(cause: str, after: float | None) -> Shown:
+        return Shown(requirement="settles", severity="stuck", cause=cause, says="it", after=after, named=False)
+
+    assert showings([]) == ()
+    assert showings([seen("a", 3.14159), seen("a", 9.0), seen("b", None)]) == (
+        Showing("settles", "stuck", "it", 3.1, cause="a", named=False),
+        Showing("settles", "stuck", "it", None, cause="b", named=False),
+    )
 
 
 def test_a_new_try_takes_the_place_of_the_old_one() -> None:

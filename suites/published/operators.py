@@ -5,6 +5,7 @@ what a report is about, and options are those that any user of the program needs
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 from ..operators.model import (
     MADE,
@@ -21,6 +22,8 @@ from ..operators.model import (
     StagedModule,
 )
 from ..operators.table import OPERATORS
+
+_MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 
 
 def _at(version: str, operator: Operator) -> Operator:
@@ -197,7 +200,8 @@ def dask_kubernetes(version: str) -> Operator:
 
 
 def job_controller(version: str) -> Operator:
-    """As docs/kube-controller-manager.md has it, but for what the pods of its sample are to do."""
+    """As docs/kube-controller-manager.md has it, but for what the pods of its samples are to do: Kubernetes' own Job, which has one
+    completion, and one of several."""
     return Operator(
         name="kube-controller-manager",
         home="https://github.com/kubernetes/kubernetes",
@@ -219,6 +223,7 @@ def job_controller(version: str) -> Operator:
         options=(
             "--controller-metrics=https://127.0.0.1:{metrics_port}/metrics",
             f"--staleproof-samples={PUBLISHED}/test/fixtures/doc-yaml/user-guide/job.yaml",
+            f"--staleproof-samples={_MANIFESTS / 'job-sample.yaml'}",
             "--staleproof-companions=auto",
         ),
     )

@@ -87,7 +87,7 @@ def wanted(words: Sequence[str], tries: Sequence[Try] = TRIES) -> Wanted:
     flags = frozenset(more) & frozenset(OURS)
     by_name = {bug.name: bug for bug in bugs()}
     every = [Row(by_name[each.bug], each) for each in tries]
-    late = [word for word in more if "#" in word and _full(word, every) in {row.name for row in every}]
+    late = [word for word in more if set(word) & set("/#") and any(word in row.name for row in every)]
     if late:
         raise UsageError(f"{', '.join(late)}: say which bugs before all options")
     rows = chosen([_full(name, every) for name in names], every)

@@ -15,8 +15,8 @@ requirement is one of those that the bug's row of `tries.py` names, from the rep
 A row counts as tried when the version with the bug was run to a report that has trials. What was not tried counts nowhere but among
 the untried.
 
-Until seventeen bugs had been tried, verdicts had to be named in both versions. Two bugs were in reports, under requirements that
-their rows do not name, as one fault can break several; and of one both versions showed a named verdict, with several causes, of
+Until seventeen bugs had been tried, verdicts had to be named in both versions. One bug was in its report, under requirements that
+its row does not name, as one fault can break several; and of another both versions showed a named verdict, with several causes, of
 which one was seen in the version with the bug alone. So the rule is about causes, as the aim is: in the mended version that cause
 is not reported.
 """

@@ -36,10 +36,11 @@ class Outcomes:
 
 
 def deciding(before: Tried, after: Tried | None) -> Showing | None:
-    """What makes it count as found: what the version without the bug does not show, or what is named, if that was not run."""
-    if after is None:
+    """What makes it count as found: what the version without the bug does not show, or what is named, if that was not run in the
+    same way."""
+    if after is None or (after.profile, after.budget) != (before.profile, before.budget):
         return next((each for each in before.shows if each.named), None)
-    causes = {each.cause for each in after.shows}
+    causes = {*(each.cause for each in after.shows), *after.causes}
     return next((each for each in before.shows if each.cause not in causes), None)
 
 

@@ -41,15 +41,16 @@ def leaves(*names: str, why: str) -> Callable[[F], F]:
 
     def decorate(command: F) -> F:
         for option in (each for each in OPTIONS if each.name in names):
-            ours = click.option(called(option.name), multiple=True, hidden=True, expose_value=False, callback=_leave(why))
+            how: dict[str, Any] = {"flag_value": "yes"} if option.switch else {"multiple": True}
+            ours = click.option(called(option.name), hidden=True, expose_value=False, callback=_leave(why), **how)
             command = ours(command)
         return command
 
     return decorate
 
 
-def _leave(why: str) -> Callable[[click.Context, click.Parameter, Sequence[object]], None]:
-    def say(_: click.Context, option: click.Parameter, given: Sequence[object]) -> None:
+def _leave(why: str) -> Callable[[click.Context, click.Parameter, object], None]:
+    def say(_: click.Context, option: click.Parameter, given: object) -> None:
         if given:
             click.echo(f"staleproof: {option.opts[0]} is left out: {why}", err=True)
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import click
@@ -39,7 +40,7 @@ from staleproof.draw.profile import PROFILES
 from staleproof.draw.scenarios import FAMILIES
 from staleproof.errors import HarnessBug, OutOfTime, SetupError, UsageError
 from staleproof.report.planned import line, sum_up, unwatched
-from staleproof.settings import Settings
+from staleproof.settings import OPTIONS, Settings
 
 _PLANS = (
     "crds",
@@ -64,6 +65,8 @@ _REPLAYED = {
     "fixed": (0, "[green]FIXED[/]: it passes now"),
 }
 """The exit code of each outcome of a replay, and what is printed; of several the first in this order wins."""
+_REPLAY = (*SUBJECT, "before", "patience")
+_NOT_REPLAYED = [option.name for option in OPTIONS if option.name not in _REPLAY]
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="At the end print the whole table, and not one screen alone.")
 
 
@@ -100,8 +103,8 @@ def run(plans: tuple[str, ...], *, verbose: bool, **options: Any) -> int:  # noq
 
 @click.command()
 @click.argument("plan")
-@takes(*SUBJECT, "before", "patience")
-@leaves("crds", "samples", "primary", "profile", "minutes", why="the plan has what it was found with")
+@takes(*_REPLAY)
+@leaves(*_NOT_REPLAYED, why="a plan that is run again has no use for it")
 @_VERBOSE
 def replay(plan: str, *, verbose: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     """Run PLAN again: a plan.json, the folder of a trial, its name in the latest run, an exported trial, a crash file or the id of
@@ -174,10 +177,11 @@ def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: S
         claims=Claims(notes.folder),
         plans=plans.__getitem__,
         run=runs,
-        note=notes.add_error,
+        note=partial(notes.add_error, is_bug=True),
         ends=session.options.ends,
         baseline=notes.baseline,
         selection=selection,
+        shares_plans=True,
         unmade=session.references.unmade,
         unfinished=lambda seconds: notes.note(Note(unfinished_seconds=seconds)),
     )
@@ -190,8 +194,9 @@ def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: S
             runs(each.plan)
         except OutOfTime:
             notes.leave_out(Came(left_out=[Left(each.plan)]))
-    for family in FAMILIES:
-        notes.leave_out(queue.results(str(family), family))
+    every = {str(family): family for family in FAMILIES}
+    for name, family in every.items():
+        notes.leave_out(queue.results(name, family, lambda: every))
 
 
 def _families(runs: _Runs, samples: Samples) -> Families | None:

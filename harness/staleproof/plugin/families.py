@@ -26,7 +26,7 @@ SESSION = pytest.StashKey[Session]()
 def help_peers(item: pytest.Item) -> None:
     """Called by a worker that has no other test to run after this one."""
     queue = item.config.stash.get(QUEUE, None)
-    if queue is not None and queue.has_peers:
+    if queue is not None and queue.shares_plans:
         queue.help()
 
 

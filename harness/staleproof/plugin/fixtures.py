@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -302,11 +303,11 @@ def staleproof_queue(
         claims=Claims(notes.folder),
         plans=staleproof_families.plans,
         run=staleproof_run_plan,
-        note=notes.add_error,
+        note=partial(notes.add_error, is_bug=True),
         ends=ends(pytestconfig),
         baseline=notes.baseline,
         selection=Selection(notes.settings.only, reports.failed),
-        has_peers=bool(notes.worker),
+        shares_plans=bool(notes.worker),
         stops=lambda: reports.stops,
         unmade=lambda plan: pytestconfig.stash[SESSION].references.unmade(plan) if SESSION in pytestconfig.stash else 0.0,
         assist=lambda: SESSION in pytestconfig.stash and pytestconfig.stash[SESSION].wanted.make_one(),

@@ -64,7 +64,7 @@ class PlanReports:
                 "name": name,
                 "verdict": verdict,
                 "seconds": seconds,
-            },  # not its duration: the test's has it
+            },  # not its duration: that is part of the test's that was at work
         )
         if verdict == "failed" and xfail is not None:  # then pytest counts the plan as it counts the test
             made.wasxfail = xfail.kwargs.get("reason", "")

@@ -27,6 +27,8 @@ def test_an_id_is_the_end_of_a_name() -> None:
         wanted(["#1"])
     with pytest.raises(UsageError, match="cluster-operator#653: say which bugs before all options"):
         wanted(["--build", "cluster-operator#653"])
+    with pytest.raises(UsageError, match="nolar/kopf: say which"):
+        wanted(["-n", "2", "nolar/kopf"])
 
 
 def test_a_bug_that_is_held_back_is_not_tried_by_mistake() -> None:

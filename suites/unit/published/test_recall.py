@@ -71,6 +71,17 @@ def test_the_version_without_the_bug_decides_what_its_cause_is(
     assert Outcomes(rows).word(OPEN) == expected
 
 
+def test_a_version_without_the_bug_that_was_run_otherwise_decides_nothing() -> None:
+    shorter = msgspec.structs.replace(row(of="after", shows=SHOWING), budget=5.0)
+    assert Outcomes([row(shows=SHOWING), shorter]).word(OPEN) == "found"
+    assert Outcomes([row(shows=OTHER), msgspec.structs.replace(shorter, shows=())]).word(OPEN) != "found"
+
+
+def test_a_cause_that_the_version_without_the_bug_shows_of_anything_is_not_the_bugs() -> None:
+    after = msgspec.structs.replace(row(of="after"), causes=("an old view",))
+    assert Outcomes([row(shows=OTHER), after]).word(OPEN) == "not told apart"
+
+
 def test_the_page_shows_what_decides() -> None:
     both = [msgspec.structs.replace(row(), shows=(SHOWING, OTHER)), row(of="after", shows=SHOWING)]
     assert "v1: shown after 4.2 min, `tolerates-skew`, destroyed: it was deleted" in page([OPEN], both)

@@ -1,10 +1,10 @@
 """The queue of a run's plans: a family's test judges its plans, and the worker that has time runs them.
 
 pytest and xdist know tests, and a test is a whole family, because its plans are only known once the controller was observed. So
-each plan is claimed before it is run. A run begins with the most valuable plans of all families, in whichever test that happens,
-so that what does most harm is found soon. Then a test runs those of its own that are not claimed, the longest first; a worker that
-would have to wait for others, or has no test left, runs plans of other families. So a run ends within one trial of its last claim.
-A command has one worker, and its families stand for tests.
+each plan is claimed before it is run. A run with workers begins with the most valuable plans of all families, in whichever test
+that happens, so that what does most harm is found soon. Then a test runs those of its own that are not claimed, the longest first;
+a worker that would have to wait for others, or has no test left, runs plans of other families. So a run ends within one trial of
+its last claim. A command has one worker, and its families stand for tests.
 
 A finding that is not in the baseline ends the search of a family with drawn plans for that primary: those that are not begun by
 then would most likely find it again. A known one ends nothing, else nothing new would ever be found behind it.
@@ -112,7 +112,8 @@ class Queue:
         ends: when the time is over, on the monotonic clock; infinite: there is time for everything. It may become later.
         baseline: the findings that end no search.
         selection: which of the plans are wanted.
-        has_peers: other workers have the same plans.
+        shares_plans: a test may run plans of others also when there is time for all: other workers have the same tests, or there
+            are no tests but families. Else it is as a user of pytest expects: each test runs its own.
         stops: whether no other plan is to begin, as far as this worker knows.
         unmade: of the runs without faults that a plan is compared with, the part that no worker has made yet.
         assist: makes a run that another worker's trial has to be compared with; whether there was one to make.
@@ -127,15 +128,16 @@ class Queue:
     ends: Callable[[], float] = lambda: math.inf
     baseline: Baseline = NOTHING_KNOWN
     selection: Selection = EVERYTHING
-    has_peers: bool = False
+    shares_plans: bool = False
     stops: Callable[[], bool] = lambda: False
     unmade: Callable[[Plan], float] = lambda plan: 0.0
     assist: Callable[[], bool] = lambda: False
     unfinished: Callable[[float], None] = lambda seconds: None
     ended: Callable[[str, Result, float], None] = lambda test, result, seconds: None
+    _families: Mapping[str, Family] = field(default_factory=dict)
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
     _in_order: list[Job] = field(default_factory=list)
-    _first: frozenset[str] = frozenset()
+    _first: Sequence[Job] = ()
     _times: Counter[tuple[str, str]] = field(default_factory=Counter)
     _ran: dict[str, Result] = field(default_factory=dict)
     _over: set[str] = field(default_factory=set)
@@ -156,13 +158,14 @@ class Queue:
     def results(self, test: str, family: Family, families: Callable[[], Mapping[str, Family]] = dict) -> Came:
         """What came of this family's plans for this test, whichever worker ran them. `families`: those of all tests whose plans may
         be run in place of this one's, by test."""
-        if not self._jobs:
-            self._jobs = {name: jobs for name, each in families().items() if (jobs := self._jobs_of(name, each))}
+        if not self._jobs and (self._hurries or self.shares_plans):
+            self._families = dict(families())
+            self._jobs = {name: jobs for name, each in self._families.items() if (jobs := self._jobs_of(name, each))}
         times = self._times[test, str(family)]
         self._times[test, str(family)] += 1
-        is_known = not times and test in self._jobs
+        is_known = not times and test in self._jobs and self._families.get(test, family) == family
         mine = self._jobs[test] if is_known else self._drawn(test, family, times)
-        if not is_known or not self._in_order:
+        if (mine and not is_known) or not self._in_order:
             self._jobs[test] = mine
             self._in_order = self._ordered([job for jobs in self._jobs.values() for job in jobs])
         found = self._finished(mine)
@@ -226,18 +229,19 @@ class Queue:
     def _open(self, mine: Collection[str]) -> list[Job]:
         """What is not known to be over, in order; without a budget what is mine comes before all but the most valuable."""
         found = [job for job in self._in_order if job.key not in self._over]
-        return found if self._hurries else sorted(found, key=lambda job: job.key not in self._first and job.key not in mine)
+        soon = {*mine, *(job.key for job in self._first)}
+        return found if self._hurries else sorted(found, key=lambda job: job.key not in soon)
 
     def _ordered(self, jobs: Sequence[Job]) -> list[Job]:
         """The most valuable first. If there is time for all, a quarter of them, then the longest, and then what was drawn, as it
         was."""
-        valuable = self._most_valuable_first(jobs)
         if self._hurries:
-            return valuable
-        first = valuable[: int(len(jobs) * _FIRST_PART)]
-        self._first = frozenset(job.key for job in first)
-        rest = [job for job in jobs if job.key not in self._first]
-        return first + sorted(rest, key=lambda job: (bool(job.search), 0.0 if job.search else -job.seconds))
+            return self._most_valuable_first(jobs)
+        if self.shares_plans and not self._first:
+            self._first = self._most_valuable_first(jobs)[: int(len(jobs) * _FIRST_PART)]
+        first = {job.key for job in self._first}
+        rest = [job for job in jobs if job.key not in first]
+        return [*self._first, *sorted(rest, key=lambda job: (bool(job.search), 0.0 if job.search else -job.seconds))]
 
     def _most_valuable_first(self, jobs: Sequence[Job]) -> list[Job]:
         plans, shares, seconds = [job.plan for job in jobs], [job.planned.share for job in jobs], [job.seconds for job in jobs]

@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -107,14 +107,29 @@ def minutes(count: float) -> Callable[[], float]:
 # --- order
 
 
-def test_the_most_valuable_come_first_and_then_the_longest_of_each_test(tmp_path: Path) -> None:
-    worker = Worker(tmp_path, {"a": [(2, "p"), (9, "p"), (4, "p")], "b": [(1, "q"), (7, "p"), (8, "p"), (6, "p")]})
+def test_the_longest_comes_first(tmp_path: Path) -> None:
+    worker = Worker(tmp_path, {"a": [(2,), (9,), (1,)], "b": [(5,), (7,)]})
     made = worker.queue()
+    came = [worker.come(made, name) for name in "ab"]
+    assert worker.began == ["a1", "a0", "a2", "b1", "b0"]
+    assert [[result.name for result in each.results] for each in came] == [["a0", "a1", "a2"], ["b0", "b1"]]
+
+
+def test_where_tests_share_plans_the_most_valuable_come_first_and_then_the_longest_of_each_test(tmp_path: Path) -> None:
+    worker = Worker(tmp_path, {"a": [(2, "p"), (9, "p"), (4, "p")], "b": [(1, "q"), (7, "p"), (8, "p"), (6, "p")]})
+    made = worker.queue(shares_plans=True)
     first = worker.come(made, "a")
     assert worker.began == ["b0", "a1", "a2", "a0"], "a quarter of the seven, and then its own"
     came = [first, worker.come(made, "b")]
     assert worker.began[4:] == ["b2", "b1", "b3"]
     assert [[result.name for result in each.results] for each in came] == [["a0", "a1", "a2"], ["b0", "b1", "b2", "b3"]]
+
+
+def test_a_test_that_has_made_its_family_smaller_gets_what_it_asked_for(tmp_path: Path) -> None:
+    worker = Worker(tmp_path, {"a": [(1,), (2,)], "b": [(1,)]})
+    made = worker.queue(shares_plans=True)
+    asked = replace(worker.families["test[a]"], name="b")
+    assert [each.name for each in made.results("test[a]", asked, lambda: worker.families).results] == ["b0"]
 
 
 def test_minutes_are_for_what_is_worth_most_whichever_test_it_is_for(tmp_path: Path, clock: list[float]) -> None:
@@ -145,11 +160,11 @@ def test_the_same_plan_is_run_as_often_as_its_test_needs_it(tmp_path: Path) -> N
 
 def test_a_worker_that_has_no_other_test_runs_plans_of_others(tmp_path: Path) -> None:
     helper, owner = (Worker(tmp_path, {"a": [(1,), (2,)], "b": []}) for _ in range(2))
-    made = helper.queue(has_peers=True)
+    made = helper.queue(shares_plans=True)
     helper.come(made, "b")
     made.help()
     assert helper.reported == [("test[a]", "a1"), ("test[a]", "a0")]
-    assert [result.name for result in owner.come(owner.queue(has_peers=True), "a").results] == ["a0", "a1"]
+    assert [result.name for result in owner.come(owner.queue(shares_plans=True), "a").results] == ["a0", "a1"]
     assert owner.began == []
 
 
@@ -196,10 +211,10 @@ def test_a_worker_without_a_plan_assists_until_the_others_are_done(tmp_path: Pat
         return True
 
     owner.meanwhile = runs
-    thread = threading.Thread(target=lambda: owner.come(owner.queue(has_peers=True), "a"))
+    thread = threading.Thread(target=lambda: owner.come(owner.queue(shares_plans=True), "a"))
     thread.start()
     assert begun.wait(60)
-    made = helper.queue(has_peers=True, assist=assist)
+    made = helper.queue(shares_plans=True, assist=assist)
     helper.come(made, "b")
     made.help()
     thread.join()
@@ -280,7 +295,7 @@ def test_a_finding_ends_the_search_and_nothing_is_left_out_for_want_of_time(tmp_
     worker = Worker(tmp_path, {"drawn": [(1,), (2,), (3, "settles"), (4,), (5,)], "canonical": [(2, "settles"), (2,)]})
     made = worker.queue()
     drawn, canonical = worker.come(made, "drawn"), worker.come(made, "canonical")
-    assert worker.began == ["canonical0", "drawn0", "drawn1", "drawn2", "canonical1"]
+    assert worker.began == ["drawn0", "drawn1", "drawn2", "canonical0", "canonical1"]
     assert (drawn.left_out, ended(drawn), canonical.left_out, canonical.ended) == ([], [("widgets/w", 2, "settles")], [], [])
 
 
@@ -325,11 +340,12 @@ def test_a_plan_that_no_family_has_is_refused(tmp_path: Path) -> None:
 
 
 def test_when_the_run_is_to_stop_no_worker_begins_another_plan(tmp_path: Path) -> None:
-    one, other = Worker(tmp_path, {"a": [(3,), (2, "settles"), (1,)]}), Worker(tmp_path, {"b": [(1,)]})
+    plans: Plans = {"a": [(3,), (2, "settles"), (1,)], "b": [(1,)]}
+    one, other = Worker(tmp_path, plans), Worker(tmp_path, plans)
     came = one.come(one.queue(stops=lambda: "a1" in one.began), "a")
     assert one.began == ["a0", "a1"]
     assert ([result.name for result in came.results], came.left_out, came.stopped) == (["a0", "a1"], [], 1)
-    made = other.queue(has_peers=True)
+    made = other.queue(shares_plans=True)
     assert other.come(made, "b").stopped == 1
     made.help()
     assert other.began == []

@@ -5,7 +5,6 @@ what a report is about, and options are those that any user of the program needs
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 from ..operators.model import (
     MADE,
@@ -22,8 +21,6 @@ from ..operators.model import (
     StagedModule,
 )
 from ..operators.table import OPERATORS
-
-_MANIFESTS = Path(__file__).parents[2] / "fixtures" / "manifests"
 
 
 def _at(version: str, operator: Operator) -> Operator:
@@ -201,7 +198,7 @@ def dask_kubernetes(version: str) -> Operator:
 
 def job_controller(version: str) -> Operator:
     """As docs/kube-controller-manager.md has it, but for what the pods of its samples are to do: Kubernetes' own Job, which has one
-    completion, and one of several."""
+    completion, and the same with three, as a Job that is done after its first pod has nothing to count."""
     return Operator(
         name="kube-controller-manager",
         home="https://github.com/kubernetes/kubernetes",
@@ -223,9 +220,18 @@ def job_controller(version: str) -> Operator:
         options=(
             "--controller-metrics=https://127.0.0.1:{metrics_port}/metrics",
             f"--staleproof-samples={PUBLISHED}/test/fixtures/doc-yaml/user-guide/job.yaml",
-            f"--staleproof-samples={_MANIFESTS / 'job-sample.yaml'}",
+            f"--staleproof-samples={MADE}/several.yaml",
             "--staleproof-companions=auto",
         ),
+        made={
+            "several.yaml": Piece(
+                "test/fixtures/doc-yaml/user-guide/job.yaml",
+                "spec:\n",
+                "      restartPolicy: Never",
+                "apiVersion: batch/v1\nkind: Job\nmetadata: {name: several}\nspec:\n  completions: 3\n"
+                f"{PIECE}      restartPolicy: Never\n",
+            ),
+        },
     )
 
 

@@ -239,6 +239,12 @@ def test_a_plan_of_another_test_is_reported_as_that_tests(pytester: pytest.Pytes
         assert ["x/b" in line for line in lines] == [True, False]
 
 
+def test_a_bug_of_ours_in_a_plan_of_another_test_is_no_finding(pytester: pytest.Pytester) -> None:
+    done = run(pytester, {"a": [(8, "p")], "b": [(1, "q")]}, "--staleproof-minutes=60", meanwhile="title[0] == 'b' and 1 / 0")
+    assert began(pytester)[0] == "b0"
+    assert done.ret == 3
+
+
 def test_exitfirst_stops_after_the_first_plan_with_a_finding(pytester: pytest.Pytester) -> None:
     done = run(pytester, GUILTY, "-x")
     assert began(pytester) == ["a0", "a1"]

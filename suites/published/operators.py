@@ -197,8 +197,8 @@ def dask_kubernetes(version: str) -> Operator:
 
 
 def job_controller(version: str) -> Operator:
-    """As docs/kube-controller-manager.md has it, but for what the pods of its samples are to do: Kubernetes' own Job, which has one
-    completion, and the same with three, as a Job that is done after its first pod has nothing to count."""
+    """As docs/kube-controller-manager.md has it, but for what the pods of its sample are to do: Kubernetes' own Job, with three
+    completions, as one that is done after its first pod has nothing to count."""
     return Operator(
         name="kube-controller-manager",
         home="https://github.com/kubernetes/kubernetes",
@@ -219,16 +219,15 @@ def job_controller(version: str) -> Operator:
         ),
         options=(
             "--controller-metrics=https://127.0.0.1:{metrics_port}/metrics",
-            f"--staleproof-samples={PUBLISHED}/test/fixtures/doc-yaml/user-guide/job.yaml",
-            f"--staleproof-samples={MADE}/several.yaml",
+            f"--staleproof-samples={MADE}/sample.yaml",
             "--staleproof-companions=auto",
         ),
         made={
-            "several.yaml": Piece(
+            "sample.yaml": Piece(
                 "test/fixtures/doc-yaml/user-guide/job.yaml",
                 "spec:\n",
                 "      restartPolicy: Never",
-                "apiVersion: batch/v1\nkind: Job\nmetadata: {name: several}\nspec:\n  completions: 3\n"
+                "apiVersion: batch/v1\nkind: Job\nmetadata: {name: pi}\nspec:\n  completions: 3\n"
                 f"{PIECE}      restartPolicy: Never\n",
             ),
         },

@@ -1,8 +1,9 @@
 """What lies behind a finding, and how bad it is.
 
 How bad it is follows from the write that is the violation, unless the rule knows better: a delete destroys, a create duplicates, an
-update undoes. What the controller itself mended within seconds is transient, except for what it destroyed or duplicated: data does
-not come back, and what was done twice was done.
+update undoes. An end with more than there should be, because the controller made more, is a duplicate as well. What the controller
+itself mended within seconds is transient, except for what it destroyed or duplicated: data does not come back, and what was done
+twice was done.
 
 A cause is a situation, the first thing that the controller did about it in the trial, and a resource. Different faults may put a
 controller into one situation (`SITUATIONS`): it does not matter to its author whether its view was held or late. Where an old list
@@ -14,7 +15,10 @@ from dataclasses import dataclass, replace
 
 from staleproof.checks.but_for import is_compared
 from staleproof.checks.ends.convergence import converged
+from staleproof.checks.ends.hull import ends_with_more
+from staleproof.checks.facts.roles import Role
 from staleproof.checks.requirement import Requirement
+from staleproof.checks.surplus import surplus, usual
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Cause, Finding, Severity, Verdict
 from staleproof.core.fault import AnyFault, Effect
@@ -39,6 +43,7 @@ from staleproof.core.history.flatten import flatten
 from staleproof.core.history.history import Request
 from staleproof.core.history.request import WRITES
 from staleproof.core.plan.manifest import content_of
+from staleproof.core.plan.step import Patch, parts
 from staleproof.core.times import HEALED_SECONDS
 from staleproof.core.wording import part_of
 
@@ -131,11 +136,25 @@ def _with_causes(trial: Trial, verdicts: Sequence[tuple[Requirement, Verdict]]) 
 
 def _severity(trial: Trial, requirement: Requirement, finding: Finding, write: Request | None) -> Severity:
     by_write = _BY_VERB.get(_verb(write), "undone") if write is not None else "stuck"
-    usual = finding.severity or requirement.severity or by_write
-    if write is None or usual not in ("undone", "stuck"):
-        return usual
-    is_healed = _is_taken_back(trial, finding) if usual == "undone" else is_compared(trial) and converged(trial)
-    return "transient" if is_healed else usual
+    said = finding.severity or requirement.severity or by_write
+    if said == "stuck" and finding.basis == "end" and _is_there_too_often(trial):
+        return "duplicated"
+    if write is None or said not in ("undone", "stuck"):
+        return said
+    is_healed = _is_taken_back(trial, finding) if said == "undone" else is_compared(trial) and converged(trial)
+    return "transient" if is_healed else said
+
+
+def _is_there_too_often(trial: Trial) -> bool:
+    """Whether the controller has made more of a role than any reference, and ended with more. What grows with changes of the
+    primary in references, too, may be no more than a record of them."""
+    roles = {each.deed.role for each in surplus(trial) if each.deed.verb == "create" and each.in_all}
+    return any(ends_with_more(trial, role) and not _grows_with_changes(trial, role) for role in roles)
+
+
+def _grows_with_changes(trial: Trial, role: Role) -> bool:
+    changes = (number for number, step in enumerate(trial.plan.steps, 1) if any(isinstance(part, Patch) for part in parts(step)))
+    return any(usual(trial)(role, number).most > usual(trial)(role, number - 1).most for number in changes)
 
 
 def _verb(write: Request) -> str:

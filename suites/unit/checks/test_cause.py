@@ -12,10 +12,14 @@ from staleproof.checks.verdict import Finding, Outcome, Severity, Verdict
 from staleproof.core.fault import AddBookmarks, Compete, HoldStream, KillAtCall, Reject, RejectCall
 from staleproof.core.fault import effects as vocabulary
 from staleproof.core.history.entry import Asked, Committed, Drifted, ExternalState, FaultIndex, FaultOpened, Listed
+from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.step import Apply, Patch, Step, Touch
 
 from .outside import Outside
 from .script import HOLD, PAST, RESTART, SEVER, WIDGETS, Script, beside, trial
 
+TARGET = Target("example.com/v1", "Widget", "w")
+APPEAR, TOUCH = Apply(object={"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}), Touch(target=TARGET)
 RULE = Requirement(
     slug="x", must="", level="core", source="", faults=(), remedy="", kind="deed", wrong="", check=lambda _: iter(())
 )
@@ -121,6 +125,24 @@ def test_what_ends_well_was_stuck_for_a_moment() -> None:
     assert [found for found, _ in judged(beside(trial().opens().fires().pair()), severity="stuck")] == ["transient"]
     assert [found for found, _ in judged(beside(trial().opens().fires().pair(1)), severity="stuck")] == ["stuck"]
     assert [found for found, _ in judged(trial().opens().fires().pair(), severity="stuck")] == ["stuck"]
+
+
+def test_an_end_with_more_than_there_should_be_is_a_duplicate() -> None:
+    def severity(script: Script) -> str:
+        return judged(beside(script), Finding("", (), basis="end"), severity="stuck")[0][0]
+
+    assert severity(trial().opens().fires().pair().creates("w-c")) == "duplicated"
+    assert severity(trial().opens().fires().pair(1)) == "stuck", "there are fewer"
+    assert severity(trial().opens().fires().pair().creates("w-c").deletes("w-c")) != "duplicated", "not at the end"
+
+
+@pytest.mark.parametrize(("step", "severity"), [(Patch(target=TARGET, patch={"spec": {}}), "stuck"), (TOUCH, "duplicated")])
+def test_one_more_of_what_is_made_for_each_change_may_be_a_record_of_it(step: Step, severity: Severity) -> None:
+    def changed(script: Script) -> Script:
+        return script.pair(1).step(2, "change").applied("w", spec=1).creates("w-1")
+
+    made = changed(Script(HOLD, steps=(APPEAR, step)).opens().fires()).creates("w-2")
+    assert judged(beside(made, changed), Finding("", (), basis="end"), severity="stuck")[0][0] == severity
 
 
 def test_the_rule_and_the_finding_know_better() -> None:

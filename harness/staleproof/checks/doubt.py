@@ -12,11 +12,12 @@ from functools import partial
 from typing import Literal
 
 from staleproof.checks.but_for import in_alike
+from staleproof.checks.ends.cessation import cessation
 from staleproof.checks.ends.convergence import unneeded
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.recovery_budget import awaits_election, budget
-from staleproof.checks.facts.usability import interruption, reference_trouble, unfired, unreliable
+from staleproof.checks.facts.usability import disturbance, interruption, reference_trouble, unfired, unreliable
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis, Outcome
 from staleproof.core.plan.step import sets_aside
@@ -104,9 +105,16 @@ def _creations(primary: str, trial: Trial) -> int:
     return sum(not each.creator for each in object_history(trial).named(resource, name))
 
 
+def _cannot_be_relied_on(trial: Trial) -> str:
+    """The same as `unreliable`, but for a death that is held against the controller: it has a finding of its own."""
+    stopped = cessation(trial)
+    return disturbance(trial) if stopped is not None and not stopped.doubt else unreliable(trial)
+
+
 DOUBTS = (
     Doubt("it was not carried out", ("trial",), Outcome.NOT_EXERCISED, interruption),
-    Doubt("what it shows cannot be relied on", ("trial",), Outcome.INCONCLUSIVE, unreliable),
+    Doubt("what it shows cannot be relied on", ("trial",), Outcome.INCONCLUSIVE, _cannot_be_relied_on),
+    Doubt("the controller died, which is a finding of its own", ("trial",), Outcome.NOT_EXERCISED, unreliable),
     Doubt("its references cannot be compared with", ("references",), Outcome.NOT_EXERCISED, reference_trouble),
     Doubt("it has no end", ("settling",), Outcome.INCONCLUSIVE, has_no_end),
     Doubt("the controller had nothing to do", ("end",), Outcome.NOT_EXERCISED, unneeded),

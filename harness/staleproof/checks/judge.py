@@ -16,7 +16,7 @@ from itertools import islice
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.cause import with_causes
 from staleproof.checks.doubt import Answer, Subject, first_doubt, has_no_end
-from staleproof.checks.ends.cessation import cessation
+from staleproof.checks.ends.cessation import came_back, cessation
 from staleproof.checks.ends.convergence import converged, differences, unneeded
 from staleproof.checks.facts.ablation import ABLATIONS, ablated_ends
 from staleproof.checks.ignorance import ignorant_deeds
@@ -30,6 +30,7 @@ from staleproof.checks.verdict import (
     NotExercised,
     Outcome,
     Said,
+    Severity,
     Suspicion,
     Verdict,
     of_program,
@@ -106,9 +107,12 @@ def _verdict(requirement: Requirement, trial: Trial) -> Verdict:
     verdict, stopped = _by_rule(requirement, trial), cessation(trial)
     if stopped is None or verdict.outcome is Outcome.FAIL or requirement.slug not in outlived(trial):
         return verdict
+    if requirement.outlives == EFFECTS and came_back(trial):
+        return verdict  # it is about the end, which is as it should be
     if stopped.doubt:
         return Verdict(requirement.slug, Outcome.INCONCLUSIVE, why=f"{stopped.because}, but {stopped.doubt}")
-    finding = Finding(stopped.because, stopped.witnesses, requirement=requirement.slug, severity="stuck", basis=stopped.basis)
+    severity: Severity = "transient" if came_back(trial) else "stuck"
+    finding = Finding(stopped.because, stopped.witnesses, requirement=requirement.slug, severity=severity, basis=stopped.basis)
     verdict = Verdict(requirement.slug, Outcome.FAIL, (finding,))
     return _apart(verdict, trial)
 

@@ -12,7 +12,7 @@ from staleproof.checks.facts.recovery_budget import awaits_election, reconnectin
 from staleproof.checks.facts.usability import disturbance, interruption, reference_trouble
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis
-from staleproof.core.history.entry import Exited, FaultFired, Probed
+from staleproof.core.history.entry import Exited, FaultFired, Probed, Settled, Started
 from staleproof.core.history.history import Position
 
 _CRASH_LOOP = 3
@@ -38,6 +38,16 @@ def cessation(trial: Trial) -> Cessation | None:
         return _death(trial, deaths(trial)[0])
     silent = [index for index, entry in trial.every(Probed) if not entry.works]
     return _silence(trial, silent[0]) if silent else None
+
+
+@fact
+def came_back(trial: Trial) -> bool:
+    """Whether its process died, but not in a loop, and a new life came to what fault-free runs end with."""
+    died = deaths(trial)
+    if not 0 < len(died) < _CRASH_LOOP:
+        return False
+    is_there_again = any(True for _ in trial.every(Started, since=died[-1]))
+    return is_there_again and any(entry.ok for _, entry in trial.every(Settled, since=died[-1]))
 
 
 def _death(trial: Trial, exited: Position) -> Cessation:

@@ -45,6 +45,7 @@ from staleproof.core.wording import part_of
 E = TypeVar("E", bound=Entry)
 _MADE = 201
 _LOG_LINES, _INDENT = 8, " " * 14
+_LIBRARIES = ("panic(", "runtime.", "k8s.io/", "sigs.k8s.io/controller-runtime", "created by ", "goroutine ")
 _ENDS = {
     "clean": "the API server closed it",
     "truncated": "it broke off in the middle of an event",
@@ -296,9 +297,19 @@ def _stopped(first: Stopped, group: Group) -> str:
     return "its process was paused" if first.paused else f"the controller was {'stopped' if is_gentle else 'killed'}"
 
 
+def _telling(lines: list[str]) -> list[str]:
+    """The end of a log; of a Go program that panicked, what it says and the frames of its own, without those of libraries."""
+    began = next((index for index, line in reversed(list(enumerate(lines))) if line.startswith("panic: ")), None)
+    if began is None:
+        return lines[-_LOG_LINES:]
+    frames = list(zip(lines[began + 1 :], lines[began + 2 :], strict=False))
+    own = [each for each in frames if each[1].startswith("\t") and not each[0].startswith(("\t", *_LIBRARIES))]
+    return [lines[began], *(line for each in own[: _LOG_LINES // 2] for line in each)] if own else lines[-_LOG_LINES:]
+
+
 @_tell.register
 def _exited(first: Exited, group: Group) -> str:
-    lines = [line for line in group.entries(Exited)[-1].log if line.strip()][-_LOG_LINES:]
+    lines = _telling([line for line in group.entries(Exited)[-1].log if line.strip()])
     ends = ", and its log ends:" if lines else ""
     again = f"{_and_more(group)} of that kind" if group.more else ""
     return "\n".join(

@@ -118,7 +118,7 @@ def _below(value: Any, fields: tuple[str, ...]) -> Iterator[Mention]:  # noqa: A
                 kind = value.get("kind")
                 yield Mention(name, (*fields, "name"), kind if isinstance(kind, str) else "", is_reference=True)
             for key, inner in value.items():
-                if key not in ("name", "kind"):
+                if key not in ("name", "kind", *_LABELS):  # those of a template, too: `_labels` reads them
                     yield from _below(inner, (*fields, key))
 
 

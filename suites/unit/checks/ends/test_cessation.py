@@ -7,7 +7,7 @@ from staleproof.checks.judge import judge, outlived
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault import AnyFault, Expire, SeverStream
-from staleproof.core.history.entry import Broke, Exited, Probed
+from staleproof.core.history.entry import Broke, Exited, Probed, Started
 
 from ..script import Script, beside, reference, two_references
 
@@ -99,7 +99,17 @@ def test_a_controller_that_stops_fails_what_is_about_that_fault_and_about_the_en
 
 def test_a_controller_that_died_passes_nothing() -> None:
     outcomes = {verdict.outcome for verdict in judge(dead(expired()).ends(), two_references())}
-    assert outcomes == {Outcome.FAIL, Outcome.INCONCLUSIVE}
+    assert outcomes == {Outcome.FAIL, Outcome.NOT_EXERCISED}
+
+
+def test_one_that_came_back_to_work_died_for_a_moment() -> None:
+    script = dead(expired(aims=("survives-expiry",)))
+    script.adds(Started, life=2)
+    verdicts = [each for each in judge(script.ends(), two_references()) if each.outcome is Outcome.FAIL]
+    assert [(each.requirement, each.findings[0].severity) for each in verdicts] == [("survives-expiry", "transient")]
+    again = dead(expired(aims=("survives-expiry",)), times=3)
+    again.adds(Started, life=2)
+    assert "converges-after-catch-up" in failed(again), "in a crash loop"
 
 
 def fires(*faults: AnyFault, aims: tuple[str, ...] = ()) -> Trial:

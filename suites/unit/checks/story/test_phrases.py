@@ -34,6 +34,17 @@ from ..script import WIDGETS, Script, trial
 OURS = {"client": "controller", "resource": "pods"}
 PODS = {"stream": 1, "type": "BOOKMARK"}
 INDENT = " " * 14
+PANIC = (
+    "panic: oh no",
+    "goroutine 1 [running]:",
+    "k8s.io/client-go/tools/cache.process(0x1)",
+    "\t/go/k8s.io/client-go/cache.go:3",
+    "example.com/operator.sync(0x1)",
+    "\t/src/operator.go:7",
+    "created by k8s.io/client-go in goroutine 1",
+    "\t/go/k8s.io/client-go/wait.go:9",
+)
+"""A Go program's, with a frame of its own in the midst."""
 SKIPS = Sample("widget_stale_sync_skips_total", {"resource": "pods"}, 3)
 
 
@@ -93,6 +104,11 @@ def refused(times: int = 1, **fields: Any) -> Script:  # noqa: ANN401
         (
             f"its process exited by itself with code 2, and its log ends:\n{INDENT}| panic: oh no\n{INDENT}| goroutine 1",
             trial().adds(Exited, life=1, code=2, log=("panic: oh no", "", "goroutine 1")),
+        ),
+        (
+            f"its process exited by itself with code 2, and its log ends:\n{INDENT}| panic: oh no\n"
+            f"{INDENT}| example.com/operator.sync(0x1)\n{INDENT}| \t/src/operator.go:7",
+            trial().adds(Exited, life=1, code=2, log=PANIC),
         ),
         (
             "its process exited by itself with code 2, and 1 more of that kind",

@@ -120,6 +120,11 @@ def test_metadata_and_status_mention_nothing() -> None:
     assert list(mentions(labelled)) == []
 
 
+def test_annotations_of_a_template_are_no_references() -> None:
+    template = {"metadata": {"annotations": {"secrets.example.com/secret": "db"}}}
+    assert means(obj("Widget", "w", spec={"template": template}), DATABASE) is None
+
+
 def test_what_stands_outside_of_a_spec_is_read() -> None:
     binding = obj("RoleBinding", "b", roleRef={"kind": "Role", "name": "r"}, subjects=[{"kind": "ServiceAccount", "name": "s"}])
     assert mentions_object(binding, obj("Role", "r"))

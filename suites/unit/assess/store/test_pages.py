@@ -57,7 +57,7 @@ def test_a_history_too_large_for_a_page_is_not_in_it(tmp_path: Path, monkeypatch
 
 
 def test_of_each_reason_why_something_is_inconclusive_a_trial_is_drawn(tmp_path: Path) -> None:
-    page = run_page(tmp_path, run_of(tmp_path, "mutants/crash_loops", "expectations-hidden-creates"))
+    page = run_page(tmp_path, run_of(tmp_path, "mutants/counts_for_ever", "expectations-hidden-creates"))
 
     assert page.questions
     for question in page.questions:

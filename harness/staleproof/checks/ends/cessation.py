@@ -7,12 +7,13 @@ objects again, it has no reason to let a new one wait.
 
 from dataclasses import dataclass
 
+from staleproof.checks.ends.convergence import converged
 from staleproof.checks.ends.exits import code_of, deaths, last_words
 from staleproof.checks.facts.recovery_budget import awaits_election, reconnecting
 from staleproof.checks.facts.usability import disturbance, interruption, reference_trouble
 from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Basis
-from staleproof.core.history.entry import Exited, FaultFired, Probed, Settled, Started
+from staleproof.core.history.entry import Exited, FaultFired, Probed, Started
 from staleproof.core.history.history import Position
 
 _CRASH_LOOP = 3
@@ -46,8 +47,7 @@ def came_back(trial: Trial) -> bool:
     died = deaths(trial)
     if not 0 < len(died) < _CRASH_LOOP:
         return False
-    is_there_again = any(True for _ in trial.every(Started, since=died[-1]))
-    return is_there_again and any(entry.ok for _, entry in trial.every(Settled, since=died[-1]))
+    return any(True for _ in trial.every(Started, since=died[-1])) and converged(trial)
 
 
 def _death(trial: Trial, exited: Position) -> Cessation:

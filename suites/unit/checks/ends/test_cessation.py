@@ -110,6 +110,9 @@ def test_one_that_came_back_to_work_died_for_a_moment() -> None:
     again = dead(expired(aims=("survives-expiry",)), times=3)
     again.adds(Started, life=2)
     assert "converges-after-catch-up" in failed(again), "in a crash loop"
+    lacking = dead(expired(made=1, aims=("survives-expiry",)))
+    lacking.adds(Started, life=2)
+    assert "converges-after-catch-up" in failed(lacking), "its end is not right, whatever the settling said"
 
 
 def fires(*faults: AnyFault, aims: tuple[str, ...] = ()) -> Trial:

@@ -139,7 +139,7 @@ def _severity(trial: Trial, requirement: Requirement, finding: Finding, write: R
     said = finding.severity or requirement.severity or by_write
     if said == "stuck" and finding.basis == "end" and _is_there_too_often(trial):
         return "duplicated"
-    if write is None or said not in ("undone", "stuck"):
+    if write is None or said not in ("undone", "stuck") or finding.basis == "unfinished":
         return said
     is_healed = _is_taken_back(trial, finding) if said == "undone" else is_compared(trial) and converged(trial)
     return "transient" if is_healed else said

@@ -6,7 +6,7 @@ Each is about the kinds of requests that the controller was seen to make, in the
 import itertools
 from collections.abc import Iterable, Iterator
 
-from staleproof.core.fault import Expire, HoldStream, LoseAnswer, Reject, SlowAnswer, Window
+from staleproof.core.fault import Compete, Expire, HoldStream, LoseAnswer, Reject, SlowAnswer, Window
 from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.step import Heartbeat, Rest
 from staleproof.core.times import OUTAGE_SECONDS, SLOW_ANSWER_SECONDS
@@ -14,7 +14,7 @@ from staleproof.core.wording import part_of
 from staleproof.draw.canonical import appear, life, outage, own_updates, patient, round_trip
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values
-from staleproof.draw.incidents.joint import refused
+from staleproof.draw.incidents.joint import annotated, refused
 from staleproof.draw.occasions import occasions
 from staleproof.draw.profile import Profile
 
@@ -72,6 +72,24 @@ def compete(observed: Observed, profile: Profile) -> Iterator[Draft]:
     return (
         Draft(f"another user edits it just before its first {_words(each)}", refused(at, each))
         for each in profile.more(_kinds(own_updates(observed)))
+    )
+
+
+@SCENARIO.family
+def refused_report(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """Another user touches the primary just before the report on a change of it, and no new generation comes: a controller that
+    gives up, and looks again at new generations only, never reports."""
+    change = observed.change
+    own = (each for each in own_updates(observed) if (each.resource, each.step) == (observed.resource, life(observed).changes))
+    return (
+        Draft(
+            f"another user touches it just before its {_words(each)} is written for a change",
+            [Compete(**each.selectors | {"window": Window(2)}, edit=annotated(2))],
+            (appear(observed), change),
+            aims=("honest-observed-generation", "honest-status", "converges-after-catch-up"),
+        )
+        for each in profile.some(each for each in own if each.subresource == "status")
+        if change is not None
     )
 
 

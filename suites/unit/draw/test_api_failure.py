@@ -5,7 +5,7 @@ from dataclasses import replace
 from staleproof.core.fault import AnyFault, Compete, HideOwnWrite, LoseAnswer, OwnWrite, Reject, RequestFault, SlowAnswer, Window
 from staleproof.core.operator.observed import Written
 from staleproof.core.plan.step import TOUCHED
-from staleproof.draw.api_failure import compete, lose_answers, reject_reads, reject_writes, slow_answers
+from staleproof.draw.api_failure import compete, lose_answers, refused_report, reject_reads, reject_writes, slow_answers
 from staleproof.draw.canonical import life, outage
 from staleproof.draw.profile import STANDARD
 
@@ -107,3 +107,16 @@ def test_the_answer_to_a_status_is_lost_where_nothing_else_is_written() -> None:
     (plan,) = lose_answers(reporters(), STANDARD)
 
     assert [call(fault) for fault in plan.faults] == [(WIDGETS, "update", "status")]
+
+
+def test_another_user_touches_the_primary_just_before_the_report_on_a_change() -> None:
+    of = widgets()
+    silent = replace(of, life=tuple(each for each in of.life if each.subresource != "status"))
+    says = Written(life(of).changes, WIDGETS, "update", "status", 1)
+
+    (plan,) = refused_report(replace(silent, life=(*silent.life, says)), STANDARD)
+
+    edit = {"metadata": {"annotations": {TOUCHED: "2"}}}
+    assert plan.steps[-1] == of.change
+    assert plan.faults == (Compete(resource=WIDGETS, verb="update", subresource="status", window=Window(2), edit=edit),)
+    assert not list(refused_report(silent, STANDARD))

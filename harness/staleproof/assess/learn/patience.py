@@ -14,6 +14,7 @@ from staleproof.checks.ends.leftovers import leftovers
 from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.retries import last_lost_create
 from staleproof.checks.facts.step_work import kinds_between
+from staleproof.checks.rules.reports import lagging
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.change import WriteKind
 from staleproof.core.history.entry import Settled
@@ -104,7 +105,8 @@ def lacks(history: History, unstable: Sequence[UnstableField] = ()) -> str:
     trial = indexed(replace(history, header=header, entries=over), history.harmless)
     certain = certain_difference(trial, len(history.entries))
     left = (f"{each.children[0].resource} left over" for each in leftovers(trial) if not each.unstable)
-    return certain or next(left, "")
+    behind = (f"{lapse.about} of generation {lapse.generation}" for lapse in lagging(trial))
+    return certain or next(left, "") or next(behind, "")
 
 
 def deadline(plan: Plan, references: Sequence[History], patience: float = 0.0) -> float:

@@ -6,12 +6,14 @@
 3. *unshown*: it claimed a generation newer than any that it had been shown or had learnt from an answer;
 4. *unacted*: it knew the generation from a live answer only, claimed it without having asked for anything since, and did something
    for it only once its caches had shown it;
-5. *left behind*: it wrote the status after its caches had shown the last generation, and the status still ended with an older one.
+5. *left behind*: it wrote the status, or tried to, after its caches had shown the last generation, and the status still ended with
+   an older one.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from http import HTTPStatus
+from typing import Literal, NamedTuple
 
 from staleproof.checks.deeds.claims import (
     OBSERVED,
@@ -29,6 +31,10 @@ from staleproof.checks.facts.wording import full_name
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding
 from staleproof.checks.view.life import view
+from staleproof.core.history.entry import Answered
+
+_REPORTS = ("update", "patch")
+_USUAL = "fault-free runs ended with the newest"
 
 LapseKind = Literal["inherited", "back", "unshown", "unacted", "left behind"]
 
@@ -125,21 +131,46 @@ def acts_first(run: Trial, lapse: Lapse) -> bool:
 
 
 def left_behind(trial: Trial) -> Iterator[Lapse]:
-    """Objects of the workload whose status ended with an older generation, though it was written after the newest was shown."""
+    """Objects of the workload whose status ended with an older generation, though the controller wrote it, or tried to, after the
+    newest was shown."""
     for of in object_history(trial).objects.values():
         claim, newest = observed(of.last.entry.object).get(OBSERVED), of.last.generation
         if claim is None or claim >= newest or of.last.deletes or of.resource not in trial.primaries:
             continue
         since = shown_generations(trial).cached.reached(of.uid, newest, before=len(trial.entries))
-        own = ((commit, commit.heard.index) for commit in reversed(of.commits) if commit.heard is not None)
-        wrote = next(((commit, index) for commit, index in own if since is not None and index > since), None)
+        wrote = _last_write(of, since) or _last_refusal(trial, of, since) if since is not None else None
         if wrote is not None:
-            commit, index = wrote
-            name = full_name(commit.entry)
-            because = f"{name} ended with observed generation {claim} of {newest}; fault-free runs ended with the newest"
-            witnesses = _witnesses(trial, of, newest, index, commit.index)
-            finding = Finding(because, witnesses, f"though it had been shown generation {newest}", basis="unfinished")
+            because = f"{full_name(of.last.entry)} ended with observed generation {claim} of {newest}; {_USUAL}{wrote.how}"
+            though = f"though it had been shown generation {newest}"
+            witnesses = _witnesses(trial, of, newest, wrote.asked, wrote.became)
+            finding = Finding(because, witnesses, though, basis="unfinished")
             yield Lapse("left behind", OBSERVED, of, newest, finding)
+
+
+class _Written(NamedTuple):
+    """A write by the controller: where it asked for it, where the commit or the refusal is, and what became of it, in words."""
+
+    asked: int
+    became: int
+    how: str = ""
+
+
+def _last_write(of: Incarnation, since: int) -> _Written | None:
+    """The last one after a position that changed the object."""
+    own = ((commit.heard.index, commit.index) for commit in reversed(of.commits) if commit.heard is not None)
+    return next((_Written(asked, became) for asked, became in own if asked > since), None)
+
+
+def _last_refusal(trial: Trial, of: Incarnation, since: int) -> _Written | None:
+    """The last report on the object that the API server refused after a position, as the object had changed meanwhile."""
+    for request in reversed(trial.requests):
+        asked, answer, became = request.asked, request.answer, request.answer_index
+        is_report = asked.verb in _REPORTS and asked.subresource == "status"
+        if not is_report or (asked.resource, asked.name) != (of.resource, of.name) or request.index < since:
+            continue
+        if isinstance(answer, Answered) and answer.code == HTTPStatus.CONFLICT and became is not None:
+            return _Written(request.index, became, "; its last report was refused, as the object had changed, and not made again")
+    return None
 
 
 def ends_with_newest(run: Trial, lapse: Lapse) -> bool:

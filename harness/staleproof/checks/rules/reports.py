@@ -62,19 +62,25 @@ def honest_observed_generation(trial: Trial) -> Iterator[Said]:
        anything since, did something for it only once its caches had shown it, and in every reference it acted first. "Save the
        generation number we acted on, otherwise we might wrongfully indicate that we've seen a spec update" (kubernetes,
        pkg/controller/replicaset/replica_set_utils.go);
-    5. *left behind*: it wrote the status after its caches had shown the last generation, and the status still ended with an older
-       one, after as much time as any client needs, where every reference ended with the newest.
+    5. *left behind*: it wrote the status after its caches had shown the last generation, or its report was refused as the object
+       had changed meanwhile, and the status still ended with an older one, after as much time as any client needs, where every
+       reference ended with the newest.
 
     Left out for honesty: how conditions end (many are rightly of the generation they changed in), a status never written after the
     catch-up (that is for converges-after-catch-up), an object never shown in this life, whose generation cannot be known.
     """
     yield from (lapse.finding for lapse in unheard_of(trial, wrong_claims, lambda lapse: lapse.where))
     yield from (lapse.finding for lapse in unacted_claims(trial) if _is_unusual(trial, lapse, acts_first))
-    yield from (lapse.finding for lapse in left_behind(trial) if _is_unusual(trial, lapse, ends_with_newest))
+    yield from (lapse.finding for lapse in lagging(trial))
     if not observed_claims(trial):
         yield NotExercised(NO_GENERATION)
     if not _is_tempted(trial):
         yield NotExercised("the controller never reported while a newer generation was hidden from it, nor after that")
+
+
+def lagging(trial: Trial) -> Iterator[Lapse]:
+    """The objects whose status ended with an older generation, and with the newest in every fault-free run."""
+    return (lapse for lapse in left_behind(trial) if _is_unusual(trial, lapse, ends_with_newest))
 
 
 def _is_unusual(trial: Trial, lapse: Lapse, does_better: Callable[[Trial, Lapse], bool]) -> bool:
@@ -104,10 +110,10 @@ HONEST_OBSERVED_GENERATION = Requirement(
     "and end with the newest.",
     level="core",
     source="API conventions, Typical status properties; kubernetes pkg/controller/replicaset/replica_set_utils.go",
-    faults=("Hold", "Delay", "Skew", "HideOwnWrite", "Restart", "PastSnapshot"),
+    faults=("Hold", "Delay", "Skew", "HideOwnWrite", "Compete", "Restart", "PastSnapshot"),
     remedy="save the generation of the object that the reconciliation began with and report that one, "
     "never that of an object read again just before the status is written; and write the status with the resourceVersion that was "
-    "read, in a patch, too: without it, a status subresource takes that of a predecessor",
+    "read, in a patch, too: without it, a status subresource takes that of a predecessor; try a report that was refused again",
     severity="stuck",
     kind="deed",
     wrong="a generation reported that it does not stand for",

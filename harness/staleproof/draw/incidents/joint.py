@@ -146,7 +146,7 @@ def compete(at: Occasions, each: Written) -> Compete:
     """Where there is another primary, it is not known which is written first, so it has a newer version and is otherwise as
     it was."""
     if each.resource != at.observed.resource:
-        return Compete(**each.selectors, edit=_annotated(each.step))
+        return Compete(**each.selectors, edit=annotated(each.step))
     names = {step.object["metadata"]["name"] for _, step in numbered(at.steps[: each.step], Apply)}
     is_sure = len(names) == 1 and at.observed.target.kind != SECRET
     return Compete(**each.selectors, edit=_next_edit(at, each.step) if is_sure else {})
@@ -156,11 +156,11 @@ def _next_edit(at: Occasions, since: int) -> Manifest:
     """What the workload changes next in the primary; both may be there in the end. Empty: it does not change it any more."""
     number, step = next(((number, step) for number, step in numbered(at.steps, Patch, Touch, Delete) if number > since), (0, None))
     if isinstance(step, Touch):
-        return _annotated(number)
+        return annotated(number)
     return step.patch if isinstance(step, Patch) else {}
 
 
-def _annotated(number: int) -> Manifest:
+def annotated(number: int) -> Manifest:
     """As a touch does it, so that no rule takes it for a difference."""
     return {"metadata": {"annotations": {TOUCHED: str(number)}}}
 

@@ -53,11 +53,12 @@ def _left(environment: Environment, scope: Scope) -> list[tuple[Key, JSON]]:
 
 
 async def _remove(environment: Environment, resource: str, namespace: str, obj: JSON) -> None:
+    """Delete it, and let it go: in this order, as a controller may put back a finalizer of what is not being deleted."""
     api = environment.api
     kind = await api.type_named(resource)
     if kind is None or "delete" not in kind.verbs or (kind.name == NAMESPACES.name and not environment.ends_namespaces):
         return
     with contextlib.suppress(ApiError):
+        await api.delete(kind, namespace, obj["metadata"]["name"], now=True)
         if obj["metadata"].get("finalizers"):
             await api.merge(kind, namespace, obj["metadata"]["name"], {"metadata": {"finalizers": None}})
-        await api.delete(kind, namespace, obj["metadata"]["name"], now=True)

@@ -41,3 +41,12 @@ def test_what_is_left_behind_ends_with_an_older_one() -> None:
     assert [ends_with_newest(run, lapse) for run in (late, good)] == [False, True]
     assert [acts_first(run, lapse) for run in (late, good, eager)] == [False, True, False]
     assert list(left_behind(good)) == list(unacted_claims(good)) == []
+
+
+def test_a_report_that_was_refused_and_not_made_again_is_left_behind() -> None:
+    refused = began(trial()).step(2, "scale").wants(3).creates("w-c").applied("w", note="x").says_blindly().ends()
+    again = began(trial()).step(2, "scale").wants(3).creates("w-c").applied("w", note="x").says_blindly().says(2).ends()
+    (lapse,) = left_behind(Trial(refused))
+
+    assert "was refused, as the object had changed, and not made again" in lapse.finding.because
+    assert not list(left_behind(Trial(again)))

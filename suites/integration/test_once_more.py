@@ -109,7 +109,7 @@ def test_a_finding_that_there_is_no_time_to_confirm_is_inconclusive(session: Ses
     assert (result.failures, result.is_unconfirmed) == ([], True)
     verdict = result.of("no-duplicate-create")
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.why.startswith("unconfirmed, because the time was over: pod/")
+    assert verdict.why.startswith("unconfirmed, because the run ended first: pod/")
     confirmed = session.trial(HIDES_CREATES)
     assert [each.requirement for each in confirmed.failures] == ["no-duplicate-create"]
     assert confirmed.reproduced == (3, 3)

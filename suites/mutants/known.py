@@ -64,6 +64,7 @@ _SLOW = {
     "provisions", "shuffles",  # most of their trials differ, so more runs are asked for
     # others of the same requirement, which are quicker, stand for them
     "cleans_up_on_event", "ignores_failed_clean_up", "counts_generations", "inherits_status", "hasty_stored_widget",
+    "gives_up_its_report",
     "counts_for_ever", "cleans_up_late", "impatient_expectations", "panics_on_tombstone", "skips_to_now", "marks_done_first",
     "insists_when_refused", "reports_version_ahead",
     # what keeps something outside is waited for, period by period: `inline_poll` and `compares_existence` stand for the others

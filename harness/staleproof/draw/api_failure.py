@@ -86,7 +86,6 @@ def refused_report(observed: Observed, profile: Profile) -> Iterator[Draft]:
             f"another user touches it just before its {_words(each)} is written for a change",
             [Compete(**each.selectors | {"window": Window(2)}, edit=annotated(2))],
             (appear(observed), change),
-            aims=("honest-observed-generation", "honest-status", "converges-after-catch-up"),
         )
         for each in profile.some(each for each in own if each.subresource == "status")
         if change is not None

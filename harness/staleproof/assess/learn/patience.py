@@ -2,7 +2,7 @@
 longer than a controller may need."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from staleproof.checks.ends.leftovers import leftovers
 from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.retries import last_lost_create
 from staleproof.checks.facts.step_work import kinds_between
+from staleproof.checks.programs import by_program
 from staleproof.checks.rules.reports import lagging
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.change import WriteKind
@@ -102,11 +103,17 @@ def lacks(history: History, unstable: Sequence[UnstableField] = ()) -> str:
     """What is missing, or left over, as a verdict would have it if the trial had settled now, in words; empty when nothing is."""
     header = msgspec.structs.replace(history.header, unstable=tuple(unstable))
     over = (*history.entries, Settled(at=history.entries[-1].at, ok=False))
-    trial = indexed(replace(history, header=header, entries=over), history.harmless)
+    ended = replace(history, header=header, entries=over)
+    trial = indexed(ended, history.harmless)
     certain = certain_difference(trial, len(history.entries))
     left = (f"{each.children[0].resource} left over" for each in leftovers(trial) if not each.unstable)
-    behind = (f"{lapse.about} of generation {lapse.generation}" for lapse in lagging(trial))
-    return certain or next(left, "") or next(behind, "")
+    return certain or next(left, "") or next(_lags(ended, trial), "")
+
+
+def _lags(ended: History, trial: Trial) -> Iterator[str]:
+    """What each program left behind in a status, in words."""
+    for view in by_program(ended, ended.harmless).values() or [trial]:
+        yield from (f"{lapse.about} of generation {lapse.generation}" for lapse in lagging(view))
 
 
 def deadline(plan: Plan, references: Sequence[History], patience: float = 0.0) -> float:

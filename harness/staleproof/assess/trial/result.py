@@ -118,7 +118,7 @@ def unconfirmed(verdicts: Sequence[Verdict], some: Sequence[Verdict] | None = No
     found = failures(verdicts) if some is None else some
 
     def inconclusive(verdict: Verdict) -> Verdict:
-        why = f"unconfirmed, because the time was over: {verdict.findings[0].because}"
+        why = f"unconfirmed, because the run ended first: {verdict.findings[0].because}"
         return Verdict(verdict.requirement, Outcome.INCONCLUSIVE, why=why)
 
     return tuple(inconclusive(verdict) if verdict in found else verdict for verdict in verdicts)

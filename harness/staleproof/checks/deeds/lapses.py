@@ -12,7 +12,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Literal, NamedTuple
 
 from staleproof.checks.deeds.claims import (
@@ -26,15 +25,15 @@ from staleproof.checks.deeds.claims import (
     shown_generations,
 )
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.retries import refused_reports
 from staleproof.checks.facts.witnesses import context
 from staleproof.checks.facts.wording import full_name
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Finding
 from staleproof.checks.view.life import view
-from staleproof.core.history.entry import Answered
 
-_REPORTS = ("update", "patch")
 _USUAL = "fault-free runs ended with the newest"
+_REFUSED = "; its last report was refused, as the object had changed, and not made again"
 
 LapseKind = Literal["inherited", "back", "unshown", "unacted", "left behind"]
 
@@ -133,9 +132,10 @@ def acts_first(run: Trial, lapse: Lapse) -> bool:
 def left_behind(trial: Trial) -> Iterator[Lapse]:
     """Objects of the workload whose status ended with an older generation, though the controller wrote it, or tried to, after the
     newest was shown."""
+    reported = {claim.of.uid for claim in observed_claims(trial) if claim.about == OBSERVED}  # others may report as well
     for of in object_history(trial).objects.values():
         claim, newest = observed(of.last.entry.object).get(OBSERVED), of.last.generation
-        if claim is None or claim >= newest or of.last.deletes or of.resource not in trial.primaries:
+        if claim is None or claim >= newest or of.last.deletes or of.resource not in trial.primaries or of.uid not in reported:
             continue
         since = shown_generations(trial).cached.reached(of.uid, newest, before=len(trial.entries))
         wrote = _last_write(of, since) or _last_refusal(trial, of, since) if since is not None else None
@@ -162,15 +162,13 @@ def _last_write(of: Incarnation, since: int) -> _Written | None:
 
 
 def _last_refusal(trial: Trial, of: Incarnation, since: int) -> _Written | None:
-    """The last report on the object that the API server refused after a position, as the object had changed meanwhile."""
-    for request in reversed(trial.requests):
-        asked, answer, became = request.asked, request.answer, request.answer_index
-        is_report = asked.verb in _REPORTS and asked.subresource == "status"
-        if not is_report or (asked.resource, asked.name) != (of.resource, of.name) or request.index < since:
-            continue
-        if isinstance(answer, Answered) and answer.code == HTTPStatus.CONFLICT and became is not None:
-            return _Written(request.index, became, "; its last report was refused, as the object had changed, and not made again")
-    return None
+    """The last report on the object, if it was refused, and made after a position."""
+    refused, brought = refused_reports(trial).get((of.resource, of.name)), of.reaching(of.last.generation)
+    if refused is None or refused.asked < since or brought is None:
+        return None
+    later = (commit for commit in of.commits if commit.entry.revision > brought.entry.revision)
+    is_about_newest = any(commit.index < refused.heard for commit in later)  # or else that generation itself was in its way
+    return _Written(*refused, _REFUSED) if is_about_newest else None
 
 
 def ends_with_newest(run: Trial, lapse: Lapse) -> bool:

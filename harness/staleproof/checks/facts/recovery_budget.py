@@ -13,11 +13,14 @@ long as there is none, the pace is unknown: so long is waited that a retry once 
 unless a later step of the workload woke the controller and it still did not try again.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from staleproof.checks.facts.retries import Rejections, waits_unknown
+from staleproof.checks.facts.object_history import object_history
+from staleproof.checks.facts.retries import Rejections, refused_reports, waits_unknown
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.fault import Effect
 from staleproof.core.history.entry import Answered, Asked, Closed, Delivered, Opened, Refused, Released
@@ -61,6 +64,8 @@ def budget(trial: Trial, until: int) -> Budget:
     needed, since = patience(trial, until)
     seconds = max([needed, *(PAUSES_FACTOR * pause for pause in usual_pauses(trial))])
     life = trial.life_began(until - 1)
+    due = [trial.at(index) + PACE_UNKNOWN_SECONDS for index in _unreported(trial) if index > life]
+    seconds = max([seconds, *(at - trial.at(since) for at in due)])
     groups = [group for group in waits_unknown(trial) if group.rejected[-1] > life]
     if not groups:
         return Budget(seconds, since)
@@ -71,6 +76,23 @@ def budget(trial: Trial, until: int) -> Budget:
     return Budget(
         max(seconds, trial.at(last.rejected[-1]) + PACE_UNKNOWN_SECONDS - trial.at(since)), since, "" if was_woken else unknown
     )
+
+
+def _unreported(trial: Trial) -> Iterator[int]:
+    """Where it heard that a report was refused, as the object had changed, of each primary that has a newer generation than its
+    status says: it may look at that again only after a while, and has not so far."""
+    for (resource, name), refused in refused_reports(trial).items():
+        if resource not in trial.primaries:
+            continue
+        last = [each.last.entry.object for each in object_history(trial).named(resource, name)[-1:] if not each.last.deletes]
+        if any(_says(each) < each["metadata"].get("generation", 0) for each in last):
+            yield refused.heard
+
+
+def _says(obj: Mapping[str, Any]) -> float:
+    """The generation that its status says was observed; infinity where it says none."""
+    said = (obj.get("status") or {}).get("observedGeneration")
+    return said if isinstance(said, int) else math.inf
 
 
 def silence(trial: Trial, group: Rejections) -> float:

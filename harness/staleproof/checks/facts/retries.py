@@ -8,8 +8,9 @@ itself.
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from staleproof.core.times import LONGEST_THROTTLE_SECONDS, SHORTEST_WAIT_SECOND
 from staleproof.core.wording import part_of
 
 _LOOKS = 2
+_REPORTS = ("update", "patch")
 _FAILED: tuple[Effect, ...] = ("rejects", "loses")
 
 
@@ -71,6 +73,27 @@ def waits_unknown(trial: Trial) -> Sequence[Rejections]:
     finished = max((commit.index for commit in trial.commits if _finishes(commit, trial.primaries)), default=0)
     failed = (group for effect in _FAILED for group in _failed_by(trial, effect))
     return [group for group in failed if group.later is None and not group.is_paced and group.rejected[-1] > finished]
+
+
+class RefusedReport(NamedTuple):
+    """A report that the API server refused as the object had changed: where the controller asked for it, and where it heard so."""
+
+    asked: int
+    heard: int
+
+
+@fact
+def refused_reports(trial: Trial) -> Mapping[tuple[str, str], RefusedReport]:
+    """By resource and name, the last report on each object of the trial's namespace, if it was refused: it was not made again."""
+    found: dict[tuple[str, str], RefusedReport] = {}
+    for request in trial.work:
+        asked, answer = request.asked, request.answer
+        if asked.subresource != "status" or asked.verb not in _REPORTS or asked.namespace not in ("", trial.namespace):
+            continue
+        found.pop((asked.resource, asked.name), None)
+        if isinstance(answer, Answered) and answer.code == HTTPStatus.CONFLICT and request.answer_index is not None:
+            found[asked.resource, asked.name] = RefusedReport(request.index, request.answer_index)
+    return found
 
 
 def first_retry(trial: Trial) -> float:

@@ -26,6 +26,7 @@ from staleproof.checks.deeds.skips import excused_skips, untrue_metrics, was_kep
 from staleproof.checks.ends.conditions import misreports, otherwise, types
 from staleproof.checks.ends.counts import Miscount, counts, miscounts, uncounted
 from staleproof.checks.ends.footprint import is_status
+from staleproof.checks.ends.hull import baseline
 from staleproof.checks.facts.declarations import may_take
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.quiet_spans import longest_gap
@@ -80,7 +81,8 @@ def honest_observed_generation(trial: Trial) -> Iterator[Said]:
 
 def lagging(trial: Trial) -> Iterator[Lapse]:
     """The objects whose status ended with an older generation, and with the newest in every fault-free run."""
-    return (lapse for lapse in left_behind(trial) if _is_unusual(trial, lapse, ends_with_newest))
+    found = (lapse for lapse in left_behind(trial) if _is_unusual(trial, lapse, ends_with_newest))
+    return (lapse for lapse in found if lapse.about not in baseline(trial).shaky.get(lapse.of.role, ()))
 
 
 def _is_unusual(trial: Trial, lapse: Lapse, does_better: Callable[[Trial, Lapse], bool]) -> bool:
@@ -110,7 +112,7 @@ HONEST_OBSERVED_GENERATION = Requirement(
     "and end with the newest.",
     level="core",
     source="API conventions, Typical status properties; kubernetes pkg/controller/replicaset/replica_set_utils.go",
-    faults=("Hold", "Delay", "Skew", "HideOwnWrite", "Compete", "Restart", "PastSnapshot"),
+    faults=("Hold", "Delay", "Skew", "HideOwnWrite", "Restart", "PastSnapshot"),
     remedy="save the generation of the object that the reconciliation began with and report that one, "
     "never that of an object read again just before the status is written; and write the status with the resourceVersion that was "
     "read, in a patch, too: without it, a status subresource takes that of a predecessor; try a report that was refused again",

@@ -89,6 +89,6 @@ def test_a_doubt_is_asked_about_once_more(
 def test_what_could_not_be_confirmed_is_inconclusive_and_says_so() -> None:
     kept = Verdict("cleans-up", Outcome.PASS)
     assert unconfirmed([FOUND, kept]) == (
-        Verdict("settles", Outcome.INCONCLUSIVE, why="unconfirmed, because the time was over: it goes on"),
+        Verdict("settles", Outcome.INCONCLUSIVE, why="unconfirmed, because the run ended first: it goes on"),
         kept,
     )

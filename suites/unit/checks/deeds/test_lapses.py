@@ -50,3 +50,16 @@ def test_a_report_that_was_refused_and_not_made_again_is_left_behind() -> None:
 
     assert "was refused, as the object had changed, and not made again" in lapse.finding.because
     assert not list(left_behind(Trial(again)))
+
+
+def test_a_report_that_only_the_new_generation_was_in_the_way_of_may_have_been_about_the_one_before() -> None:
+    in_flight = began(trial()).step(2, "scale").wants(3).says_blindly().ends()
+
+    assert not list(left_behind(Trial(in_flight)))
+
+
+def test_a_generation_that_another_process_reports_is_not_its_own() -> None:
+    script = trial().step(1, "apply").wants(2).applied("w", status={"observedGeneration": 1}).creates("w-a", "w-b").idle(1)
+    theirs = script.step(2, "scale").wants(3).applied("w", note="x").says_blindly().ends()
+
+    assert not list(left_behind(Trial(theirs)))

@@ -18,6 +18,7 @@ from staleproof.core.fault import Expire, Reject
 from staleproof.core.history.entry import Answered, FaultFired, Refused, Started
 from staleproof.core.plan.manifest import Target
 from staleproof.core.plan.step import Rest, Step, Touch
+from staleproof.core.times import PACE_UNKNOWN_SECONDS
 
 from ..script import HOLD, RESTART, SEVER, WIDGETS, Script, beside, losing
 
@@ -205,3 +206,22 @@ def test_a_life_that_has_written_nothing_may_wait_to_be_elected_for_a_while(scri
 
     assert found.endswith(why)
     assert bool(found) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("generation", "later", "seconds"),
+    [(1, (), PACE_UNKNOWN_SECONDS), (1, (2,), 0.0), (2, (), 0.0), (None, (), 0.0)],
+    ids=["old status", "made again", "newest status", "no generation in the status"],
+)
+def test_a_report_that_was_refused_may_be_made_again_after_a_minute(
+    generation: int | None, later: tuple[int, ...], seconds: float
+) -> None:
+    script = Script(SEVER).wants(2).wants(3).says(generation).says_blindly()
+    for each in later:
+        script.says(each)
+    trial = of(script)
+    given = budget(trial, len(trial.entries))
+
+    assert given.seconds + trial.at(given.since) >= seconds
+    assert (given.seconds >= PACE_UNKNOWN_SECONDS / 2) is bool(seconds)
+    assert not given.unknown

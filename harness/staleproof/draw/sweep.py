@@ -60,8 +60,8 @@ def switched_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def children_as_they_were(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Restart it on what goes and comes with the moves, as it was while the primaries were otherwise: what has come back is not in
-    its lists, and what is gone is."""
+    """Restart it on what goes and comes with the moves, or is changed by them, as it was while the primaries were otherwise: what
+    has come back is not in its lists, and what is gone is."""
     return (
         Draft(
             f"restart on {resource} as they were when {observed.resource} were moved: {_about(edges)}",
@@ -91,7 +91,8 @@ def unseen_return(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """What goes and comes with the moves is hidden until all are back."""
+    """What goes and comes with the moves, or is changed by them, is hidden until all are back: a controller that compares with what
+    it was shown finds nothing to do."""
     return (
         Draft(
             f"{resource} hidden while {observed.resource} are moved and moved back: {_about(edges)}",
@@ -105,7 +106,8 @@ def unseen_children(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def lost_answers(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """The answers to the first writes to what goes and comes with the moves are lost, as many as there are primaries."""
+    """The answers to the first writes to what goes and comes with the moves, or is changed by them, are lost, as many as there are
+    primaries."""
     return (
         Draft(
             f"answers to writes to {resource} are lost while {observed.resource} are moved and moved back: {_about(edges)}",
@@ -127,7 +129,7 @@ def late(observed: Observed, profile: Profile) -> Iterator[Draft]:
             there_and_back(_swept(observed, edges)),
             aims=("tolerates-skew", "converges-after-catch-up"),
         )
-        for edges in profile.more(chunks(worst_first(observed.edges)))
+        for edges in profile.more(_every(observed, profile))
         for title, resources in (("what it makes", _effects(edges)), (observed.resource, {observed.resource}))
         if (lagging := [each for each in observed.watched if each in resources])
     )
@@ -239,11 +241,16 @@ def _effects(edges: Iterable[Edge]) -> set[str]:
 
 
 def _by_resource(observed: Observed, profile: Profile, some: Sequence[str]) -> Iterator[tuple[str, Sequence[Edge]]]:
-    """Each of these resources, or the first, that goes or comes with moves, with the edges of each sweep of such moves."""
+    """Each of these resources, or the first, that goes or comes with moves, with the edges of each sweep of such moves; then those
+    that moves only change, with the first sweep of these."""
     there = {resource for edge in observed.edges for resource in edge.takes_away}
     for resource in profile.some(each for each in some if each in there):
         for edges in chunks([edge for edge in worst_first(observed.edges) if resource in edge.takes_away]):
             yield resource, edges
+    for edges in profile.each(profile.more(_changing(observed, profile))):
+        for resource in some:
+            if changing := [edge for edge in edges if resource in edge.changes]:
+                yield resource, changing
 
 
 def worst_first(edges: Sequence[Edge]) -> list[Edge]:

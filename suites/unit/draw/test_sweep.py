@@ -83,6 +83,16 @@ def test_moves_that_only_change_what_is_there_have_sweeps_of_their_own() -> None
     assert not list(made_anew_since(maps(Edge(MOVE, changes=(MAPS,))), STANDARD)), "nothing live would be deleted"
 
 
+def test_what_moves_only_change_is_hidden_or_old_and_answers_about_it_are_lost_in_one_sweep_each() -> None:
+    edges = [Edge(structs.replace(MOVE, path=f"spec.s{number}"), changes=(MAPS,)) for number in range(2 * WIDTH)]
+    of = replace(maps(*edges), reads_past=(WIDGETS, MAPS))
+    for family, fault in ((unseen_children, HoldStream), (children_as_they_were, PastSnapshot), (lost_answers, LoseAnswer)):
+        (plan,) = family(of, STANDARD)
+        assert (len(copies_in(plan)), type(plan.faults[0]), plan.faults[0].resource) == (WIDTH, fault, MAPS)
+        assert not list(family(of, PROFILES["smoke"]))
+    assert [len(copies_in(plan)) for plan in late(of, STANDARD)] == [WIDTH] * 4
+
+
 def test_most_moves_change_the_same_so_not_all_of_them_are_tried() -> None:
     edges = [Edge(structs.replace(MOVE, path=f"spec.s{number}"), changes=(MAPS,)) for number in range(3 * WIDTH)]
     assert [len(copies_in(plan)) for plan in restarts(*edges)] == [WIDTH] * 2

@@ -3,7 +3,7 @@
 A controller that a trial has ruined spoils those that come after it, and they are not to blame. So a worker that finds it dead or
 doing nothing any more begins a new life, runs the trial again, and names the trial after which it was like that."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,11 +44,12 @@ def left_like_that(how: str, harmed_by: str) -> str:
     return f"{how}, but not when the trial was run again in a new life{cause}"
 
 
-def set_aside(folder: Path, name: str) -> None:
-    """Keep the files of a trial that has to be run again, in a folder of this name within its folder."""
-    files = [path for path in folder.iterdir() if path.is_file()]
+def set_aside(folder: Path, name: str, of_it: Collection[str] = ()) -> None:
+    """Keep the files of a trial that has to be run again, in a folder of this name within its folder, and with them the folders of
+    the names that are `of_it`: what was set aside before, so that these names are free again."""
+    kept = [path for path in folder.iterdir() if path.is_file() or path.name in of_it]
     (folder / name).mkdir()
-    for path in files:
+    for path in kept:
         path.rename(folder / name / path.name)
 
 

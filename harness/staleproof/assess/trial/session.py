@@ -4,9 +4,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from staleproof.assess.learn.lives import doubted, set_aside
+from staleproof.assess.learn.lives import IN_THE_LIFE_BEFORE, IN_VAIN, doubted, set_aside
 from staleproof.assess.store.run_folder import HISTORY
 from staleproof.assess.trial.confirmation import Confirmation
+from staleproof.assess.trial.long_wait import IN_HASTE, LONG
 from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted, once_more, undone_without_faults
 from staleproof.assess.trial.result import Result, failures, unconfirmed
 from staleproof.assess.trial.runner import Runner
@@ -18,6 +19,9 @@ from staleproof.draw.copies import alone, copies_in, mentioned, without
 from staleproof.drive.trial.workload import Refused
 from staleproof.errors import OutOfTime
 from staleproof.report.coverage import SUSPECTED
+
+_OF_AN_ATTEMPT = (IN_THE_LIFE_BEFORE, IN_VAIN, IN_HASTE, LONG)
+"""Folders that a second attempt at a plan may need as well; those of re-runs have names of their own."""
 
 
 class Session(Runner):
@@ -68,7 +72,7 @@ class Session(Runner):
             return first
         if not self.has_time(first.seconds):
             return self._late(first)
-        set_aside(folder, again.reason)
+        set_aside(folder, again.reason, _OF_AN_ATTEMPT)
         try:
             self.renew()
             second, _ = self._attempt(again.plan, folder, reruns)

@@ -53,6 +53,21 @@ def test_what_was_run_in_the_life_before_is_kept_apart(tmp_path: Path) -> None:
     assert [path.read_text() for path in sorted(tmp_path.rglob("*.gz"))] == ["second", "first"]
 
 
+def test_what_is_set_aside_takes_along_what_was_set_aside_before(tmp_path: Path) -> None:
+    for attempt in ("first", "second"):
+        (tmp_path / "history.jsonl.gz").write_text(attempt)
+        (tmp_path / "rerun-2").mkdir(exist_ok=True)
+        set_aside(tmp_path, IN_VAIN)
+        set_aside(tmp_path, f"broken-off-{attempt}", (IN_VAIN,))
+
+    kept = {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.gz")}
+    assert kept == {
+        "broken-off-first/in-vain/history.jsonl.gz": "first",
+        "broken-off-second/in-vain/history.jsonl.gz": "second",
+    }
+    assert (tmp_path / "rerun-2").is_dir(), "another worker may be at it"
+
+
 def test_a_doubt_leaves_findings_alone_and_acquits_no_controller() -> None:
     general, other = "converges-after-catch-up", "settles"
     passed = (Verdict(general, Outcome.PASS), Verdict(other, Outcome.PASS))

@@ -22,7 +22,8 @@ from staleproof.checks.catalog import is_scored
 from staleproof.draw.scenarios import FAMILIES
 from staleproof.errors import UsageError
 
-from ..mutants.known import HONEST, MANIFESTS, METRICS, Known
+from ..mutants.known import MANIFESTS, METRICS, Known
+from ..mutants.table import HONEST
 from .checkout import Checkout
 from .rig import say
 from .trials import WORKERS, Ran, Timed, bound

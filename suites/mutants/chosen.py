@@ -16,7 +16,8 @@ from staleproof.assess.store.run_folder import read_history
 from staleproof.checks.cause import SITUATIONS
 from staleproof.core.history.history import History
 
-from .known import GUILTY, HISTORIES, HONEST, Known
+from .known import HISTORIES, Known
+from .table import GUILTY, HONEST
 
 VARIABLE = "STALEPROOF_CONTROLLERS"
 _FEW = "few"

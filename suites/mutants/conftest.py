@@ -19,8 +19,9 @@ from staleproof.plugin.options import settings_of
 
 from ..integration.shared_plane import shared_plane as shared_plane
 from .chosen import VARIABLE, chosen
-from .known import CRDS, GUILTY, HONEST, METRICS, Known
+from .known import CRDS, METRICS, Known
 from .rows import FOUND, KEPT, NOT_ACCUSED, Guilty, Honest, in_short
+from .table import GUILTY, HONEST
 
 START_SECONDS = 120.0  # a JVM or Node begins slowly beside other suites
 PATIENCE_SECONDS = 5.0  # shorter than any trial waits, as what is stuck is known here

@@ -23,8 +23,9 @@ from staleproof.draw.scenarios import DRAWN
 from staleproof.errors import UsageError
 from staleproof.plugin.options import profile_of, seed_of, settings_of
 
-from .known import GUILTY, HONEST, Known, in_words, unknown
+from .known import Known, in_words, unknown
 from .rows import KEPT, Guilty, Honest
+from .table import GUILTY, HONEST
 
 pytestmark = pytest.mark.slow
 _MUTANTS_PLANS, _HONEST_PLANS, _TIMES = 200, 40, 5

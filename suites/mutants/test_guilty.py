@@ -21,7 +21,8 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.stored import compressed, plain
 from staleproof.draw.scenarios import canonical_plans
 
-from .known import DATA_FOLDER, GUILTY, GUILTY_ABROAD, HISTORIES, Known
+from .known import DATA_FOLDER, HISTORIES, Known
+from .table import GUILTY, GUILTY_ABROAD
 
 GOLDEN = os.environ.get("STALEPROOF_GOLDEN", "")
 ROUNDS_OF_RACES = 3

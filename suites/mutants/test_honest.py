@@ -26,7 +26,8 @@ from staleproof.report.model import Report, overall
 from staleproof.report.terminal import lacking, sentence
 
 from .chosen import scenarios_for
-from .known import HONEST, HONEST_ABROAD, Known, in_words, unknown
+from .known import Known, in_words, unknown
+from .table import HONEST, HONEST_ABROAD
 
 PROFILE = os.environ.get("STALEPROOF_PROFILE", "")
 REPEAT = int(os.environ.get("STALEPROOF_REPEAT", "1"))

@@ -127,6 +127,13 @@ def test_what_ends_well_was_stuck_for_a_moment() -> None:
     assert [found for found, _ in judged(trial().opens().fires().pair(), severity="stuck")] == ["stuck"]
 
 
+def test_what_is_not_done_at_the_end_was_not_stuck_for_a_moment() -> None:
+    well = beside(trial().opens().fires().pair())
+    asked = next(index for index, entry in enumerate(well.entries) if isinstance(entry, Asked))
+    assert judged(well, Finding("", (asked,)), severity="stuck")[0][0] == "transient"
+    assert judged(well, Finding("", (asked,), basis="unfinished"), severity="stuck")[0][0] == "stuck"
+
+
 def test_an_end_with_more_than_there_should_be_is_a_duplicate() -> None:
     def severity(script: Script) -> str:
         return judged(beside(script), Finding("", (), basis="end"), severity="stuck")[0][0]

@@ -15,9 +15,8 @@ unless a later step of the workload woke the controller and it still did not try
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.retries import Rejections, refused_reports, waits_unknown
@@ -26,6 +25,7 @@ from staleproof.core.fault import Effect
 from staleproof.core.history.entry import Answered, Asked, Closed, Delivered, Opened, Refused, Released
 from staleproof.core.history.history import is_work
 from staleproof.core.history.request import BOOKKEEPING
+from staleproof.core.plan.manifest import Manifest, value_at
 from staleproof.core.plan.pace import longest_pause
 from staleproof.core.plan.step import Rest
 from staleproof.core.times import (
@@ -89,9 +89,9 @@ def _unreported(trial: Trial) -> Iterator[int]:
             yield refused.heard
 
 
-def _says(obj: Mapping[str, Any]) -> float:
+def _says(obj: Manifest) -> float:
     """The generation that its status says was observed; infinity where it says none."""
-    said = (obj.get("status") or {}).get("observedGeneration")
+    said = value_at(obj, ("status", "observedGeneration"))
     return said if isinstance(said, int) else math.inf
 
 

@@ -1,4 +1,5 @@
-"""What became of requests that a fault rejected, or whose answer it lost: how often the controller tried again, and when.
+"""What became of requests that a fault rejected, or whose answer it lost: how often the controller tried again, and when; and which
+reports the API server refused that were not made again.
 
 Attempts are grouped by what they are about: verb, resource, subresource, and the name where the request has one (a create has
 none). Whether an attempt is the same work as another cannot be seen, so only the rate of a group is judged. Nor is each

@@ -60,6 +60,6 @@ async def _remove(environment: Environment, resource: str, namespace: str, obj: 
         return
     with contextlib.suppress(ApiError):
         await api.delete(kind, namespace, obj["metadata"]["name"], now=True)
-    with contextlib.suppress(ApiError):  # one that a webhook keeps is not to keep its namespace as well
-        if obj["metadata"].get("finalizers"):
+    if obj["metadata"].get("finalizers"):
+        with contextlib.suppress(ApiError):  # also off what a webhook does not let go: its namespace would never be gone
             await api.merge(kind, namespace, obj["metadata"]["name"], {"metadata": {"finalizers": None}})

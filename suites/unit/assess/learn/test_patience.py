@@ -126,6 +126,13 @@ def test_what_is_lacking_is_what_a_verdict_would_say(innocent: History) -> None:
     assert "fault-free runs ended with" in lacks(dataclasses.replace(innocent, entries=early))
 
 
+def test_a_status_that_is_behind_is_lacking() -> None:
+    caught = result("mutants/gives_up_its_report").history
+    done = caught.entries[: Trial(caught).settled]
+
+    assert lacks(dataclasses.replace(caught, entries=done)) == "status.observedGeneration of generation 2"
+
+
 def unheard() -> Script:
     return Script(losing("create")).applied("w").creates("w-a").loses_the_answer().released()
 

@@ -225,3 +225,9 @@ def test_a_report_that_was_refused_may_be_made_again_after_a_minute(
     assert given.seconds + trial.at(given.since) >= seconds
     assert (given.seconds >= PACE_UNKNOWN_SECONDS / 2) is bool(seconds)
     assert not given.unknown
+
+
+def test_a_status_that_is_no_object_says_no_generation() -> None:
+    trial = of(Script(SEVER).wants(2).updates("w", status="Running").says_blindly())
+
+    assert budget(trial, len(trial.entries)).seconds < PACE_UNKNOWN_SECONDS / 2

@@ -23,7 +23,7 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.coverage import Occasion, occasions
 from staleproof.core.plan.fingerprint import fingerprint, identity
 from staleproof.core.plan.manifest import target_of
-from staleproof.core.plan.plan import Plan, PlanError, Subject, decode, encode, masked
+from staleproof.core.plan.plan import Plan, PlanError, Subject, decode, encode, is_plain
 from staleproof.core.plan.step import Apply, Rest
 from staleproof.core.times import LONG_SECONDS
 from staleproof.draw.family import Family
@@ -132,7 +132,7 @@ class Failing:
         """Keep a plan that failed, forget one that passed. What holds a secret cannot be written as it is run, and is not kept."""
         plan = replace(plan, controller=None, manifests=(), before=())  # the run has its own
         change = self._database.save if failed else self._database.delete
-        if masked(plan) == plan:
+        if is_plain(plan):
             change(self._key(family), encode(plan))
 
     def _key(self, family: Family) -> bytes:

@@ -68,9 +68,18 @@ class Families:
             return family.plans(about, self.profile)
         key = family, about.name
         if key not in self._drawn:
-            self._drawn[key] = list(family.plans(about, self.profile))
+            self._drawn[key] = self._agreed_on(about, family)
         again = (replace(plan, before=about.before) for plan in known if is_about(plan, about))
         return first(again, self._covered.new_first(self._drawn[key]))
+
+    def _agreed_on(self, about: Observed, family: Family) -> Sequence[Plan]:
+        """What is drawn for a primary: to draw takes a processor seconds, so that one worker does it for all."""
+
+        def drawn() -> list[Plan]:
+            return [replace(plan, before=()) for plan in family.plans(about, self.profile)]
+
+        found = self.claims.agreed(f"{family} {about.name} {self.profile.seed}", drawn)
+        return [replace(plan, before=about.before) for plan in found]
 
     @cached_property
     def _failing(self) -> Failing:

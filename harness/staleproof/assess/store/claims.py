@@ -17,7 +17,7 @@ from staleproof.assess.store.run_folder import HISTORY, Acquire, RunFolder, acqu
 from staleproof.assess.trial.result import Result
 from staleproof.checks.verdict import Verdict
 from staleproof.core.history.history import Header, History
-from staleproof.core.plan.plan import Plan, decode, encode
+from staleproof.core.plan.plan import Plan, decode, encode, is_plain
 
 _CLAIMS = "claims"
 
@@ -95,10 +95,16 @@ class Claims:
         return Result(**fields, plan=plan, history=history, folder=folder)
 
     def agreed(self, about: str, plans: Callable[[], list[Plan]]) -> list[Plan]:
-        """The same plans for every worker: what they are for the first that asks, as they are written."""
-        key = f"{_CLAIMS}/{hashlib.sha256(about.encode()).hexdigest()[:20]}"
-        found = self._shared.once(key, lambda: b"[%s]" % b",".join(map(encode, plans())))
-        return [decode(each) for each in msgspec.json.decode(found or b"[]", type=list[msgspec.Raw])]
+        """The same plans for every worker: what they are for the first that asks, as they are written; what they are for each by
+        itself if there is a secret in one, which is in no file."""
+
+        def written() -> bytes:
+            made = plans()
+            return msgspec.json.encode([msgspec.Raw(encode(each)) for each in made] if all(map(is_plain, made)) else None)
+
+        found = self._shared.once(f"{_CLAIMS}/{hashlib.sha256(about.encode()).hexdigest()[:20]}", written)
+        known = msgspec.json.decode(found or b"null", type=list[msgspec.Raw] | None)
+        return plans() if known is None else [decode(each) for each in known]
 
     def stop(self) -> None:
         """Let no worker begin another plan, and break off what it is at."""

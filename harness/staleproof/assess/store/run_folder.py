@@ -9,6 +9,7 @@
                                         showed
     shared/built/DIGEST/WORKER.txt      for how many seconds each worker waited for something that was built first
     shared/stopped                      the run is to stop
+    shared/explained                    a finding was none any more once its trial was compared with more runs
     shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
 
 A file comes into being whole or not at all, and what is named by its digest is compared with it whenever it is read. A lock belongs
@@ -161,6 +162,15 @@ class RunFolder:
     def is_stopped(self) -> bool:
         """Whether the run is to stop."""
         return self._stopped.exists()
+
+    def note_explained(self) -> None:
+        """Keep that a finding was none any more once its trial was compared with more runs."""
+        write_atomically(self._shared / "explained", b"")
+
+    @property
+    def has_explained(self) -> bool:
+        """Whether that was so for any finding of the run."""
+        return (self._shared / "explained").exists()
 
     def trial(self, name: str) -> Path | None:
         """The folder of the trial of this name, if there is one."""

@@ -39,6 +39,8 @@ from staleproof.core.times import HEALS_FACTOR, HEALS_SECONDS
 from staleproof.draw.copies import copies_in
 from staleproof.errors import OutOfTime
 
+_EARLY = 2
+"""So many re-runs may be begun before it is known whether a finding is explained."""
 _SHORT = 6
 """So much of a trial's digest tells its re-runs from those of one whose place it took, which may still be under way."""
 
@@ -47,10 +49,12 @@ _SHORT = 6
 class Judged:
     """A trial with what it was compared with, what it shows, and how often its findings came back. `is_cut`: there was no time to
     compare it with more, or to run it again. `healed_by`: what healed the controller in the end, when it was run again; `died`: how
-    it died over a re-run, in words. `hasty`: the trial whose place it took, because this one waited long."""
+    it died over a re-run, in words. `ran`: the trial as it was run, beside the runs that it went by; `hasty`: that whose place it
+    took, because this one waited long."""
 
     history: History
     verdicts: tuple[Verdict, ...]
+    ran: History
     reproduced: tuple[int, int] = (0, 0)
     is_cut: bool = False
     healed_by: str = ""
@@ -69,15 +73,15 @@ class Confirmation:
         """Compare a trial with all that explains it, and run it again if there is a finding, as long as there is time for that: a
         finding that could not be confirmed any more is none. OutOfTime when there was none to explain a doubt. A sweep only says
         what is to be run alone."""
-        judged = self._compared(history)
+        judged = self._compared(history, reruns)
         if copies_in(self._plan):
             return replace(judged, is_cut=False)
         if not judged.is_cut and not failures(judged.verdicts) and waited_in_vain(judged.history):
             set_aside(self._folder, IN_VAIN)
-            judged = self._compared(self._runner.execute(self._plan, judged.history.harmless, self._folder))
+            judged = self._compared(self._runner.execute(self._plan, judged.history.harmless, self._folder), reruns)
         if not judged.is_cut and (causes := self._stuck(judged)):
             try:
-                again = self._reruns(judged.history, [2] if reruns > 1 else [])  # the trial itself will count as the first
+                again = self._reruns(judged.ran, [2] if reruns > 1 else [])  # the trial itself will count as the first
                 with self._runner.doing("confirming", f"waiting for what may heal by itself: {self._plan.title}"):
                     judged = self._waited_for(causes, judged, again)
             except OutOfTime:
@@ -112,7 +116,7 @@ class Confirmation:
         for number in itertools.count(1):
             answer = msgspec.json.decode(self._runner.once("patience", (sorted(causes), number), wait), type=Waited)
             if longer:
-                return replace(longer[0], hasty=judged.history)
+                return replace(longer[0], hasty=judged.ran)
             if answer.in_vain:
                 break
         known = replace(judged, history=waited(judged.history, answer.seconds))
@@ -137,15 +141,26 @@ class Confirmation:
             self._runner.expect(found.history.digest, HEALS_FACTOR * by_itself.seconds + HEALS_SECONDS)
         return found
 
-    def _compared(self, history: History) -> Judged:
-        """The trial, judged, with as many more references as explain what it differs in, if any do, and there is time for."""
-        judged = Judged(history, judge(history))
+    def _compared(self, history: History, reruns: int = 0) -> Judged:
+        """The trial, judged, with as many more references as explain what it differs in, if any do, and there is time for.
+
+        Of `reruns` the first are begun by other workers meanwhile, as long as no finding of the run was explained: then most are
+        true, and wait for nothing else.
+        """
+        judged = Judged(history, judge(history), history)
         if differs(judged.history, judged.verdicts):
             helps = failures(judged.verdicts) and not copies_in(self._plan)
-            wanted = self._runner.wanted.comparisons(self._plan, history) if helps else contextlib.nullcontext()
+            wanted = self._wanted(history, reruns) if helps else contextlib.nullcontext()
             with self._runner.doing("confirming", self._plan.title), wanted:
                 judged = self._explained(judged)
+            if helps and not failures(judged.verdicts):
+                self._runner.shared.note_explained()
         return judged if judged.is_cut else self._unhurried(judged)
+
+    def _wanted(self, history: History, reruns: int) -> contextlib.AbstractContextManager[None]:
+        """Lets other workers make what the trial is compared with, and then the re-runs that are begun early."""
+        early = 0 if self._runner.shared.has_explained else min(_EARLY, reruns)
+        return self._runner.wanted.comparisons(self._plan, history, self._reruns(history, range(early, 0, -1)))
 
     def _unhurried(self, judged: Judged) -> Judged:
         """The trial, whose unscored findings about its end are compared with a run that took as long; they are open if there is no
@@ -179,8 +194,9 @@ class Confirmation:
         place it took counts as one of them; but not if what was found came while this one waited, and then all wait as long."""
         history, came = judged.history, Came()
         is_late = judged.hasty is not None and not history.header.waited
-        runs = [(self._folder / IN_HASTE, judged.hasty)] if judged.hasty is not None and not is_late and times > 1 else []
-        patience, of = waited_seconds(history) if is_late else 0.0, judged.hasty if runs and judged.hasty is not None else history
+        first = judged.hasty if not is_late and times > 1 else None
+        runs = [(self._folder / IN_HASTE, first)] if first is not None else []
+        patience, of = waited_seconds(history) if is_late else 0.0, first or judged.ran
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             nonlocal came
@@ -201,13 +217,11 @@ class Confirmation:
         if is_undecided(verdicts, again):
             history = self._against(without_faults(self._histories_for, self._plan, history, CONTROLS), history)
             verdicts, again = judge(history), rerun(max(RERUNS, times))
-        return Judged(history, *confirmed(verdicts, again, without=len(history.harmless)), healed_by=came.healed, died=came.died)
+        found, reproduced = confirmed(verdicts, again, without=len(history.harmless))
+        return Judged(history, found, judged.ran, reproduced, healed_by=came.healed, died=came.died)
 
     def _reruns(self, of: History, numbers: Sequence[int], patience: float = 0.0, *, heals: bool = True) -> list[Again]:
-        """The re-runs of this trial with these numbers; what heals it is tried in the first of them, if in any."""
-        beside = tuple(each.digest for each in of.harmless)
-        places = [self._folder.relative_to(self._runner.shared.path) / f"rerun-{number}-{of.digest[:_SHORT]}" for number in numbers]
-        return [Again(str(place), beside, patience, heals and place == places[0]) for place in places]
+        return reruns(self._folder.relative_to(self._runner.shared.path), of, numbers, patience, heals=heals)
 
     def _against(self, references: Sequence[History], history: History, folder: Path | None = None) -> History:
         """The trial, or a re-run of it that is kept in this folder, with other references, and with what the run has shown so far
@@ -221,6 +235,18 @@ class Confirmation:
         """The trial with other references, judged."""
         compared = self._against(references, judged.history)
         return replace(judged, history=compared, verdicts=judge(compared))
+
+
+def reruns(folder: Path, of: History, numbers: Sequence[int], patience: float = 0.0, *, heals: bool = True) -> list[Again]:
+    """The re-runs with these numbers of a trial as it was run, which is kept in this folder of the run's; each goes by what that
+    went by.
+
+    What heals the controller is tried in one of them, if in any: in the second, which is wanted in any case, or in the first that
+    there is after it.
+    """
+    beside, healing = tuple(each.digest for each in of.harmless), min(numbers, key=lambda each: abs(each - 2), default=0)
+    places = [(number, folder / f"rerun-{number}-{of.digest[:_SHORT]}") for number in numbers]
+    return [Again(str(place), beside, patience, heals and number == healing) for number, place in places]
 
 
 def reread(folder: Path, trial: History) -> History:

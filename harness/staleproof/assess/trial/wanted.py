@@ -84,8 +84,9 @@ class WantedRuns:
         self._in_vain: set[str] = set()
 
     @contextlib.contextmanager
-    def comparisons(self, trial: Plan, history: History) -> Iterator[None]:
-        """Let other workers make what the trial of this plan may have to be compared with, for as long as this lasts."""
+    def comparisons(self, trial: Plan, history: History, again: Iterable[Again] = ()) -> Iterator[None]:
+        """Let other workers make what the trial of this plan may have to be compared with, and then run it again, for as long as
+        this lasts."""
         with self._announcing() as announce:
 
             def announce_runs(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
@@ -94,6 +95,7 @@ class WantedRuns:
 
             for question in questions(announce_runs, trial):
                 question(history)
+            self._announce_reruns(announce, trial, again)
             yield
 
     @contextlib.contextmanager
@@ -108,8 +110,7 @@ class WantedRuns:
     def reruns(self, trial: Plan, wanted: Iterable[Again]) -> Iterator[None]:
         """Let other workers run the trial of this plan again."""
         with self._announcing() as announce:
-            for each in wanted:
-                announce(trial, None, [self._rerun(trial, each)], (), each)
+            self._announce_reruns(announce, trial, wanted)
             yield
 
     def make_one(self) -> bool:
@@ -125,6 +126,10 @@ class WantedRuns:
                 pass  # the worker that wants it will see for itself
             self._in_vain.add(key)
         return False
+
+    def _announce_reruns(self, announce: _Announce, trial: Plan, wanted: Iterable[Again]) -> None:
+        for each in wanted:
+            announce(trial, None, [self._rerun(trial, each)], (), each)
 
     @contextlib.contextmanager
     def _announcing(self) -> Iterator[_Announce]:

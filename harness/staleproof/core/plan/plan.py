@@ -211,6 +211,11 @@ def masked(plan: Plan) -> Plan:
     return msgspec.structs.replace(plan, manifests=manifests, before=before, steps=steps, controller=subject)
 
 
+def is_plain(plan: Plan) -> bool:
+    """Whether it is written as it is, because there is no secret in it."""
+    return masked(plan) == plan
+
+
 def masked_subject(subject: Subject) -> Subject:
     """The controller as it is written."""
     also = tuple(msgspec.structs.replace(each, env=masked_env(each.env)) for each in subject.also)

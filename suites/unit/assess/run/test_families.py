@@ -28,7 +28,7 @@ def plans(about: Observed, _: Profile) -> Iterator[Plan]:
         yield Plan(
             scenario="x",
             title=f"{about.sample['metadata']['name']}{number}",
-            steps=(Apply(object=about.sample), Rest(seconds=float(number))),
+            steps=(Apply(object=about.sample), *[Rest(seconds=1.0)] * number),
             controller=CONTROLLER,
         )
 
@@ -53,6 +53,15 @@ def test_every_sample_has_its_plans(tmp_path: Path) -> None:
         ("b0", "widgets/b", False),
         ("b1", "widgets/b", True),
     ]
+
+
+def test_one_worker_draws_for_all(tmp_path: Path) -> None:
+    def nothing(about: Observed, _: Profile) -> Iterator[Plan]:
+        return iter(())
+
+    first, second = families(tmp_path), families(tmp_path)
+    known = first.plans(DRAWN)
+    assert second.plans(Family("x", "drawn", nothing, drawn=True)) == known
 
 
 def test_plans_are_drawn_once(tmp_path: Path) -> None:

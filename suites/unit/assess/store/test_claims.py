@@ -13,6 +13,7 @@ from staleproof.assess.store.claims import Claims, Done
 from staleproof.assess.store.crashes import crash_id
 from staleproof.assess.store.run_folder import HISTORY
 from staleproof.assess.trial.result import Result
+from staleproof.core.plan.step import Apply
 
 from ...judged import result
 
@@ -127,3 +128,11 @@ def test_all_workers_agree_on_what_the_first_found(run_folder: Path, guilty: Res
     assert Claims(run_folder).agreed("failing", lambda: [guilty.plan]) == [guilty.plan]
     assert Claims(run_folder).agreed("failing", list) == [guilty.plan]
     assert Claims(run_folder).agreed("others", list) == []
+
+
+def test_what_holds_a_secret_is_in_no_file_and_each_worker_has_its_own(run_folder: Path, guilty: Result) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "password"}, "stringData": {"password": "hunter2hunter2"}}
+    plan = structs.replace(guilty.plan, steps=(*guilty.plan.steps, Apply(object=secret)))
+    assert Claims(run_folder).agreed("drawn", lambda: [plan]) == [plan]
+    assert Claims(run_folder).agreed("drawn", lambda: [guilty.plan, plan]) == [guilty.plan, plan]
+    assert not any(b"hunter2" in path.read_bytes() for path in run_folder.rglob("*") if path.is_file())

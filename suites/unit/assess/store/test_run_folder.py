@@ -144,3 +144,9 @@ def test_troubles_are_known_to_all_workers_by_controller(tmp_path: Path) -> None
     RunFolder(tmp_path).keep_trouble("other", "a", "it never settles")
     assert RunFolder(tmp_path).troubles("one") == ["it exits", ""]
     assert RunFolder(tmp_path).troubles("none") == []
+
+
+def test_all_workers_know_that_a_finding_was_explained(tmp_path: Path) -> None:
+    assert not RunFolder(tmp_path).has_explained
+    RunFolder(tmp_path).note_explained()
+    assert RunFolder(tmp_path).has_explained

@@ -1,12 +1,13 @@
-"""A re-run that any worker made counts like one that was made here."""
+"""Which re-runs there are of a trial; one that any worker made counts like one that was made here."""
 
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from msgspec import structs
 
 from staleproof.assess.store.run_folder import HISTORY, RunFolder, write_atomically
-from staleproof.assess.trial.confirmation import reread
+from staleproof.assess.trial.confirmation import reread, reruns
 from staleproof.assess.trial.result import failures
 from staleproof.checks.judge import judge
 from staleproof.core.history.history import History, sealed
@@ -41,3 +42,21 @@ def test_a_rerun_whose_workload_has_a_secret_is_judged_beside_the_same_workload(
     again = replace(reread(tmp_path / "trials" / "001" / "rerun-1", trial), references=references)
     found = [{verdict.requirement for verdict in failures(judge(each))} for each in (trial, again)]
     assert found == [{"no-duplicate-create"}] * 2
+
+
+@pytest.mark.parametrize(
+    ("numbers", "healing"),
+    [([1, 2], 2), ([2, 1], 2), ([2], 2), ([1], 1), ([3, 4, 5, 6], 3)],
+    ids=["two", "early", "one waits", "one", "more"],
+)
+def test_what_heals_is_tried_in_the_same_rerun_whenever_it_is_begun(numbers: list[int], healing: int) -> None:
+    found = reruns(Path("gw0/trials/gw0-001"), guilty(), numbers)
+    assert [each.folder.split("-")[-2] for each in found if each.heals] == [str(healing)]
+    assert not any(each.heals for each in reruns(Path("gw0/trials/gw0-001"), guilty(), numbers, heals=False))
+
+
+def test_a_rerun_that_was_begun_early_is_the_one_that_is_wanted_later() -> None:
+    trial = replace(guilty(), references=REFERENCES)
+    early, later = (reruns(Path("001"), trial, numbers) for numbers in ([2, 1], [1, 2]))
+    assert early == later[::-1]
+    assert len({each.folder for each in early}) == 2

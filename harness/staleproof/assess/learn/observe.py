@@ -89,8 +89,8 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     rest = (*(run for plan in plans.values() for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
     session.share((*parts, *rest))
     bare = replace(bare, edges=edges_of(session, parts), inputs=_possible(session, bare) if is_worth_it else ())
-    pause, step = moved(session, bare, partial(_plan, bare))
-    bare = replace(bare, moved_pause_seconds=pause, seconds={TOGETHER: step} if step else {})
+    edges, pause, step = moved(session, bare, partial(_plan, bare))
+    bare = replace(bare, edges=edges, moved_pause_seconds=pause, seconds={TOGETHER: step} if step else {})
     if bare.inputs:
         plans["supply"] = _supplied(bare)
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))

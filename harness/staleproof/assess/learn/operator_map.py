@@ -78,28 +78,41 @@ def edges_of(session: Session, parts: Sequence[Task]) -> tuple[Edge, ...]:
 
 
 class Moved(NamedTuple):
-    """How long the controller waits before it goes on by itself while moves take something away and bring it back, and how long one
-    primary's part of a step takes in which it does (`side_by_side`); in seconds. 0: at once, or it is not known."""
+    """What a patient look at moves that take something away and bring it back shows.
 
+    Attributes:
+        edges: the map, in which what comes some seconds later is there.
+        pause: how long the controller waits before it goes on by itself, in seconds; 0: it does at once, or it is not known.
+        step: how long one primary's part of a step takes in which it does (`side_by_side`), in seconds; 0: it is not known.
+    """
+
+    edges: tuple[Edge, ...]
     pause: float = 0.0
     step: float = 0.0
 
 
 def moved(session: Session, seen: Observed, planned: _Planned) -> Moved:
-    """By the worst moves, side by side, each step waited for with patience."""
-    worst = [edge.move for edge in worst_first(seen.edges)[:WIDTH]]
+    """By the worst moves of the map, side by side, each step waited for with patience."""
+    worst = worst_first(seen.edges)[:WIDTH]
     if not worst:
-        return Moved()
-    plan = planned(there_and_back(copies(seen, worst)))
+        return Moved(seen.edges)
+    made = copies(seen, [edge.move for edge in worst])
+    plan = planned(there_and_back(made))
     slow = msgspec.structs.replace(plan.settle, idle_seconds=PATIENT_QUIET_SECONDS, quiet_seconds=PATIENT_QUIET_SECONDS)
     patient = msgspec.structs.replace(plan, settle=slow)
     try:
         history = session.references.take(session.references.shared_run("patient moves", patient, session.watch))
     except Refused:
-        return Moved()
-    pause = longest_pause(history, restless_fields(history))
-    step = took([indexed(history)]).get(TOGETHER, 0.0) / side_by_side(len(worst))
-    return Moved(pause if pause > AT_ONCE_SECONDS else 0.0, step)
+        return Moved(seen.edges)
+    pause, trial = longest_pause(history, restless_fields(history)), indexed(history)
+    step = took([trial]).get(TOGETHER, 0.0) / side_by_side(len(worst))
+    edges = looked_at_again(seen.edges, worst, edges_in(trial, made)) if _is_sound(trial, made) else seen.edges
+    return Moved(edges, pause if pause > AT_ONCE_SECONDS else 0.0, step)
+
+
+def looked_at_again(edges: Sequence[Edge], some: Sequence[Edge], found: Sequence[Edge]) -> tuple[Edge, ...]:
+    """The map, in which some edges are what was found when their moves were made once more."""
+    return tuple(replace(found[some.index(edge)], move=edge.move) if edge in some else edge for edge in edges)
 
 
 def map_in_words(seen: Observed) -> str:

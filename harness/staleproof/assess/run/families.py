@@ -5,14 +5,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
+from staleproof.assess.learn.observations import written
 from staleproof.assess.run.queue import Planned
 from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.known_findings import is_new
 from staleproof.assess.trial.references import REFERENCES
 from staleproof.assess.trial.result import Result
 from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.manifest import masked_manifests
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.drawn import Covered, Failing, first, is_about
 from staleproof.draw.family import Family
@@ -73,13 +76,15 @@ class Families:
         return first(again, self._covered.new_first(self._drawn[key]))
 
     def _agreed_on(self, about: Observed, family: Family) -> Sequence[Plan]:
-        """What is drawn for a primary: to draw takes a processor seconds, so that one worker does it for all."""
+        """What is drawn for a primary. Drawing takes seconds of CPU time, so one worker does it for all, unless a plan holds a
+        secret."""
 
         def drawn() -> list[Plan]:
-            return [replace(plan, before=()) for plan in family.plans(about, self.profile)]
+            return [replace(plan, before=(), manifests=()) for plan in family.plans(about, self.profile)]
 
-        found = self.claims.agreed(f"{family} {about.name} {self.profile.seed}", drawn)
-        return [replace(plan, before=about.before) for plan in found]
+        drawn_from = (str(family), self.profile.seed, masked_manifests([about.sample]), msgspec.Raw(written(about)))
+        found = self.claims.agreed(msgspec.json.encode(drawn_from, order="sorted").decode(), drawn)
+        return [replace(plan, before=about.before, manifests=about.manifests) for plan in found]
 
     @cached_property
     def _failing(self) -> Failing:

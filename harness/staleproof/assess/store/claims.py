@@ -95,16 +95,20 @@ class Claims:
         return Result(**fields, plan=plan, history=history, folder=folder)
 
     def agreed(self, about: str, plans: Callable[[], list[Plan]]) -> list[Plan]:
-        """The same plans for every worker: what they are for the first that asks, as they are written; what they are for each by
-        itself if there is a secret in one, which is in no file."""
+        """The same plans for every worker: what they are for the first that asks, as they are written. If one holds a secret, which
+        no file may hold, each worker makes its own."""
+        made: list[Plan] | None = None
 
         def written() -> bytes:
+            nonlocal made
             made = plans()
             return msgspec.json.encode([msgspec.Raw(encode(each)) for each in made] if all(map(is_plain, made)) else None)
 
         found = self._shared.once(f"{_CLAIMS}/{hashlib.sha256(about.encode()).hexdigest()[:20]}", written)
         known = msgspec.json.decode(found or b"null", type=list[msgspec.Raw] | None)
-        return plans() if known is None else [decode(each) for each in known]
+        if known is None:
+            return plans() if made is None else made
+        return [decode(each) for each in known]
 
     def stop(self) -> None:
         """Let no worker begin another plan, and break off what it is at."""

@@ -9,7 +9,7 @@
                                         showed
     shared/built/DIGEST/WORKER.txt      for how many seconds each worker waited for something that was built first
     shared/stopped                      the run is to stop
-    shared/explained                    a finding was none any more once its trial was compared with more runs
+    shared/explained                    a finding turned out to be none when its trial was compared
     shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
 
 A file comes into being whole or not at all, and what is named by its digest is compared with it whenever it is read. A lock belongs
@@ -164,12 +164,12 @@ class RunFolder:
         return self._stopped.exists()
 
     def note_explained(self) -> None:
-        """Keep that a finding was none any more once its trial was compared with more runs."""
+        """Keep that a finding turned out to be none when its trial was compared."""
         write_atomically(self._shared / "explained", b"")
 
     @property
     def has_explained(self) -> bool:
-        """Whether that was so for any finding of the run."""
+        """Whether any finding of the run turned out to be none when its trial was compared."""
         return (self._shared / "explained").exists()
 
     def trial(self, name: str) -> Path | None:

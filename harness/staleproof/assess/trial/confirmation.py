@@ -29,6 +29,7 @@ from staleproof.assess.trial.long_wait import IN_HASTE, LONG, Waited, is_another
 from staleproof.assess.trial.result import confirmed, failures, is_undecided, unconfirmed
 from staleproof.assess.trial.runner import Runner
 from staleproof.assess.trial.wanted import Again, Came
+from staleproof.checks.ends.convergence import converged
 from staleproof.checks.ends.healing import healed, usual_seconds
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import indexed
@@ -49,17 +50,22 @@ _SHORT = 6
 class Judged:
     """A trial with what it was compared with, what it shows, and how often its findings came back. `is_cut`: there was no time to
     compare it with more, or to run it again. `healed_by`: what healed the controller in the end, when it was run again; `died`: how
-    it died over a re-run, in words. `ran`: the trial as it was run, beside the runs that it went by; `hasty`: that whose place it
-    took, because this one waited long."""
+    it died over a re-run, in words. `hasty`: the trial whose place it took, because this one waited long; `early`: the trial as it
+    was run, if re-runs of it may have begun then."""
 
     history: History
     verdicts: tuple[Verdict, ...]
-    ran: History
     reproduced: tuple[int, int] = (0, 0)
     is_cut: bool = False
     healed_by: str = ""
     died: str = ""
     hasty: History | None = None
+    early: History | None = None
+
+    @property
+    def run_again(self) -> History:
+        """What re-runs go by: the trial with all that it is compared with, or as it was when the first of them may have begun."""
+        return self.early or self.history
 
 
 class Confirmation:
@@ -81,7 +87,7 @@ class Confirmation:
             judged = self._compared(self._runner.execute(self._plan, judged.history.harmless, self._folder), reruns)
         if not judged.is_cut and (causes := self._stuck(judged)):
             try:
-                again = self._reruns(judged.ran, [2] if reruns > 1 else [])  # the trial itself will count as the first
+                again = self._reruns(judged.run_again, [2] if reruns > 1 else [])  # the trial itself will count as the first
                 with self._runner.doing("confirming", f"waiting for what may heal by itself: {self._plan.title}"):
                     judged = self._waited_for(causes, judged, again)
             except OutOfTime:
@@ -116,7 +122,7 @@ class Confirmation:
         for number in itertools.count(1):
             answer = msgspec.json.decode(self._runner.once("patience", (sorted(causes), number), wait), type=Waited)
             if longer:
-                return replace(longer[0], hasty=judged.ran)
+                return replace(longer[0], hasty=judged.run_again)
             if answer.in_vain:
                 break
         known = replace(judged, history=waited(judged.history, answer.seconds))
@@ -144,23 +150,24 @@ class Confirmation:
     def _compared(self, history: History, reruns: int = 0) -> Judged:
         """The trial, judged, with as many more references as explain what it differs in, if any do, and there is time for.
 
-        Of `reruns` the first are begun by other workers meanwhile, as long as no finding of the run was explained: then most are
-        true, and wait for nothing else.
+        Of `reruns` the first are begun by other workers meanwhile, as long as no finding of the run has been explained: until then
+        most findings are true, and their re-runs need not wait.
         """
-        judged = Judged(history, judge(history), history)
+        judged = Judged(history, judge(history))
         if differs(judged.history, judged.verdicts):
             helps = failures(judged.verdicts) and not copies_in(self._plan)
-            wanted = self._wanted(history, reruns) if helps else contextlib.nullcontext()
+            early = self._early(history, reruns) if helps else []
+            wanted = self._runner.wanted.comparisons(self._plan, history, early) if helps else contextlib.nullcontext()
             with self._runner.doing("confirming", self._plan.title), wanted:
-                judged = self._explained(judged)
+                judged = self._explained(replace(judged, early=history if early else None))
             if helps and not failures(judged.verdicts):
                 self._runner.shared.note_explained()
         return judged if judged.is_cut else self._unhurried(judged)
 
-    def _wanted(self, history: History, reruns: int) -> contextlib.AbstractContextManager[None]:
-        """Lets other workers make what the trial is compared with, and then the re-runs that are begun early."""
-        early = 0 if self._runner.shared.has_explained else min(_EARLY, reruns)
-        return self._runner.wanted.comparisons(self._plan, history, self._reruns(history, range(early, 0, -1)))
+    def _early(self, history: History, reruns: int) -> list[Again]:
+        """The re-runs that other workers, if there are any, may begin at once."""
+        may_begin = self._runner.options.worker and not self._runner.shared.has_explained
+        return self._reruns(history, range(min(_EARLY, reruns), 0, -1)) if may_begin else []
 
     def _unhurried(self, judged: Judged) -> Judged:
         """The trial, whose unscored findings about its end are compared with a run that took as long; they are open if there is no
@@ -196,20 +203,19 @@ class Confirmation:
         is_late = judged.hasty is not None and not history.header.waited
         first = judged.hasty if not is_late and times > 1 else None
         runs = [(self._folder / IN_HASTE, first)] if first is not None else []
-        patience, of = waited_seconds(history) if is_late else 0.0, first or judged.ran
+        patience, of = waited_seconds(history) if is_late else 0.0, first or judged.run_again
 
         def rerun(times: int) -> list[tuple[Verdict, ...]]:
             nonlocal came
             due = self._reruns(of, range(len(runs) + 1, times + 1), patience, heals=not came.healed)
             with self._runner.wanted.reruns(self._plan, due):
-                for each in due:
-                    task = self._runner.rerun(self._plan, each, of.harmless)
-                    if not self._runner.shared.outcome(task.key).exists():
-                        self._runner.need(usual_seconds(indexed(history)) + patience)
-                    new = msgspec.json.decode(self._runner.done(task), type=Came)
-                    came = Came(new.healed or came.healed, new.died or came.died)
-                    where = self._runner.shared.path / each.folder
-                    runs.append((where, reread(where, history)))
+                for number, each in enumerate(due, len(runs) + 1):
+                    new, where, run = self._run_again(each, of, history)
+                    if waited_in_vain(run) and of.digest != history.digest:
+                        anew = self._reruns(history, [number], patience, heals=each.heals)
+                        new, where, run = self._run_again(anew[0], history, history)
+                    came = Came(came.healed or new.healed, new.died or came.died)
+                    runs.append((where, run))
             known = [(where, waited(each, history.header.waited)) for where, each in runs]
             return [judge(self._against(history.references, each, where)) for where, each in known]
 
@@ -218,7 +224,17 @@ class Confirmation:
             history = self._against(without_faults(self._histories_for, self._plan, history, CONTROLS), history)
             verdicts, again = judge(history), rerun(max(RERUNS, times))
         found, reproduced = confirmed(verdicts, again, without=len(history.harmless))
-        return Judged(history, found, judged.ran, reproduced, healed_by=came.healed, died=came.died)
+        return Judged(history, found, reproduced, healed_by=came.healed, died=came.died)
+
+    def _run_again(self, again: Again, of: History, trial: History) -> tuple[Came, Path, History]:
+        """A re-run, made now or by the first worker that came to it, which went by what `of` went by; where it is kept, and its
+        history beside all that the trial is compared with. What ended well by these has not been healed by anything."""
+        task = self._runner.rerun(self._plan, again, of.harmless)
+        if not self._runner.shared.outcome(task.key).exists():
+            self._runner.need(usual_seconds(indexed(trial)) + again.patience)
+        came, where = msgspec.json.decode(self._runner.done(task), type=Came), self._runner.shared.path / again.folder
+        run = self._against(trial.references, reread(where, trial), where)
+        return (msgspec.structs.replace(came, healed="") if converged(indexed(run, run.references)) else came), where, run
 
     def _reruns(self, of: History, numbers: Sequence[int], patience: float = 0.0, *, heals: bool = True) -> list[Again]:
         return reruns(self._folder.relative_to(self._runner.shared.path), of, numbers, patience, heals=heals)
@@ -241,8 +257,7 @@ def reruns(folder: Path, of: History, numbers: Sequence[int], patience: float = 
     """The re-runs with these numbers of a trial as it was run, which is kept in this folder of the run's; each goes by what that
     went by.
 
-    What heals the controller is tried in one of them, if in any: in the second, which is wanted in any case, or in the first that
-    there is after it.
+    What heals the controller is tried in one of them, if in any: in the second, or in that which is nearest to it.
     """
     beside, healing = tuple(each.digest for each in of.harmless), min(numbers, key=lambda each: abs(each - 2), default=0)
     places = [(number, folder / f"rerun-{number}-{of.digest[:_SHORT]}") for number in numbers]

@@ -149,5 +149,6 @@ class Session(Runner):
             interrupted=interrupted(judged.history),
         )
         if self.options.keep == "findings" and result.passed:
-            (folder / HISTORY).unlink()
+            for kept in (folder / HISTORY, *folder.glob(f"rerun-*/{HISTORY}")):
+                kept.unlink()
         return result, blamed

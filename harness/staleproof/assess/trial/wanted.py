@@ -58,6 +58,7 @@ class WantedRun(msgspec.Struct, frozen=True):
         lasts: see `Worker.watch`.
         plan: as it is written.
         again: the re-run that it is; None: none.
+        is_early: it is a re-run of a finding that may still be explained.
     """
 
     rank: int
@@ -66,13 +67,21 @@ class WantedRun(msgspec.Struct, frozen=True):
     lasts: tuple[float, ...]
     plan: msgspec.Raw
     again: Again | None = None
+    is_early: bool = False
 
 
 class _Announce(Protocol):
     """Tells other workers of runs of a plan, which follow on those that were announced before."""
 
     def __call__(
-        self, plan: Plan, role: HistoryRole | None, runs: Sequence[Task], lasts: Sequence[float], again: Again | None = None
+        self,
+        plan: Plan,
+        role: HistoryRole | None,
+        runs: Sequence[Task],
+        lasts: Sequence[float],
+        again: Again | None = None,
+        *,
+        is_early: bool = False,
     ) -> None: ...
 
 
@@ -95,7 +104,8 @@ class WantedRuns:
 
             for question in questions(announce_runs, trial):
                 question(history)
-            self._announce_reruns(announce, trial, again)
+            for each in again:
+                announce(trial, None, [self._rerun(trial, each)], (), each, is_early=True)
             yield
 
     @contextlib.contextmanager
@@ -110,12 +120,15 @@ class WantedRuns:
     def reruns(self, trial: Plan, wanted: Iterable[Again]) -> Iterator[None]:
         """Let other workers run the trial of this plan again."""
         with self._announcing() as announce:
-            self._announce_reruns(announce, trial, wanted)
+            for each in wanted:
+                announce(trial, None, [self._rerun(trial, each)], (), each)
             yield
 
     def make_one(self) -> bool:
-        """Make the run that will be asked for first, of those that no worker is at; whether there was one."""
-        known = {key: msgspec.json.decode(data, type=WantedRun) for key, data in self._worker.shared.wanted().items()}
+        """Make the run that will be asked for first, of those that no worker is at; whether there was one. Once a finding of the
+        run was explained, no re-run is begun early."""
+        wanted = {key: msgspec.json.decode(data, type=WantedRun) for key, data in self._worker.shared.wanted().items()}
+        known = {key: each for key, each in wanted.items() if not (each.is_early and self._worker.shared.has_explained)}
         for key in sorted(known.keys() - self._in_vain, key=lambda key: known[key].rank):
             try:
                 if self._is_made(key, known[key]):
@@ -127,21 +140,23 @@ class WantedRuns:
             self._in_vain.add(key)
         return False
 
-    def _announce_reruns(self, announce: _Announce, trial: Plan, wanted: Iterable[Again]) -> None:
-        for each in wanted:
-            announce(trial, None, [self._rerun(trial, each)], (), each)
-
     @contextlib.contextmanager
     def _announcing(self) -> Iterator[_Announce]:
         """Announces runs of a plan, which are withdrawn in the end."""
         keys: list[str] = []
 
         def announce(
-            plan: Plan, role: HistoryRole | None, runs: Sequence[Task], lasts: Sequence[float], again: Again | None = None
+            plan: Plan,
+            role: HistoryRole | None,
+            runs: Sequence[Task],
+            lasts: Sequence[float],
+            again: Again | None = None,
+            *,
+            is_early: bool = False,
         ) -> None:
             written = msgspec.Raw(encode_plan(self._worker.shared.keep_manifests(plan)))
             for number, run in enumerate(runs):
-                wanted = WantedRun(len(keys), role, number, tuple(lasts), written, again)
+                wanted = WantedRun(len(keys), role, number, tuple(lasts), written, again, is_early)
                 self._worker.shared.want(run.key, msgspec.json.encode(wanted))
                 keys.append(run.key)
 

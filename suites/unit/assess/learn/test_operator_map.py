@@ -3,7 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from staleproof.assess.learn.operator_map import MAP_PART, edges_in, map_seconds
+from msgspec.structs import replace
+
+from staleproof.assess.learn.operator_map import MAP_PART, edges_in, looked_at_again, map_seconds
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
@@ -71,6 +73,12 @@ def test_a_child_is_made_anew_under_its_name() -> None:
     assert first.takes_away == (MAPS,)
     assert str(first) == "spec.on toggle: makes anew configmaps"
     assert second == Edge(OFF)
+
+
+def test_what_comes_back_some_seconds_later_is_made_anew_once_it_was_waited_for() -> None:
+    own, quiet = replace(OFF, path="spec.own"), Edge(OFF)
+    hasty, patient = Edge(own, goes=(MAPS,), leaves=(MAPS,)), Edge(OFF, remakes=(MAPS,))
+    assert looked_at_again([quiet, hasty], [hasty], [patient]) == (quiet, Edge(own, remakes=(MAPS,)))
 
 
 def test_a_child_of_a_child_is_the_primarys() -> None:

@@ -60,8 +60,11 @@ def test_one_worker_draws_for_all(tmp_path: Path) -> None:
         return iter(())
 
     first, second = families(tmp_path), families(tmp_path)
-    known = first.plans(DRAWN)
-    assert second.plans(Family("x", "drawn", nothing, drawn=True)) == known
+    known, idle = first.plans(DRAWN), Family("x", "drawn", nothing, drawn=True)
+    assert second.plans(idle) == known
+    second.observed = [replace(each, alone=("configmaps",)) for each in second.observed]
+    second._drawn.clear()
+    assert second.plans(idle) == [], "what is drawn for another controller is not its own"
 
 
 def test_plans_are_drawn_once(tmp_path: Path) -> None:

@@ -128,6 +128,19 @@ def test_a_peer_begins_a_rerun_early_once_it_has_made_all_comparisons(tmp_path: 
     assert asks.rerun == []
 
 
+def test_no_rerun_is_begun_early_once_a_finding_of_the_run_was_explained(tmp_path: Path) -> None:
+    asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1")
+    plan, history = trial(WORKLOAD)
+    again = Again("gw0/trials/gw0-001/rerun-2", (history.digest,), 0.0, heals=True)
+    with asks.wanted.comparisons(plan, history, [again]):
+        asks.shared.note_explained()
+        while peer.wanted.make_one():
+            pass
+        assert (len(peer.made), peer.rerun) == (AGREEING + 2, [])
+    with asks.wanted.reruns(plan, [again]):
+        assert peer.wanted.make_one(), "it is wanted now"
+
+
 def test_what_is_not_wanted_any_more_is_not_made(tmp_path: Path) -> None:
     asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1")
     plan, history = trial(WORKLOAD)

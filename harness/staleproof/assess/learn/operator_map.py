@@ -39,6 +39,8 @@ from staleproof.drive.trial.workload import Refused
 _MOST_MAPPED = 40
 MAP_PART = 5
 _MOST_SHOWN = 8
+_WAYS = 3
+"""Steps of a copy's: it appears, is moved, and is moved back."""
 _Planned = Callable[[tuple[Step, ...]], Plan]
 _Named = Set[tuple[str, str]]
 """Resource and name of each child, where the name of its primary is left out."""
@@ -92,13 +94,13 @@ class Moved(NamedTuple):
 
 
 def moved(session: Session, seen: Observed, planned: _Planned) -> Moved:
-    """By the worst moves of the map, side by side, each step waited for with patience."""
+    """By the worst moves of the map, side by side, each step waited for with patience, and nothing after the last."""
     worst = worst_first(seen.edges)[:WIDTH]
     if not worst:
         return Moved(seen.edges)
     made = copies(seen, [edge.move for edge in worst])
-    plan = planned(there_and_back(made))
-    slow = msgspec.structs.replace(plan.settle, idle_seconds=PATIENT_QUIET_SECONDS, quiet_seconds=PATIENT_QUIET_SECONDS)
+    plan = planned(there_and_back(made)[:_WAYS])
+    slow = msgspec.structs.replace(plan.settle, idle_seconds=PATIENT_QUIET_SECONDS)
     patient = msgspec.structs.replace(plan, settle=slow)
     try:
         history = session.references.take(session.references.shared_run("patient moves", patient, session.watch))

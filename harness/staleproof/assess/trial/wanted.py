@@ -94,18 +94,18 @@ class WantedRuns:
 
     @contextlib.contextmanager
     def comparisons(self, trial: Plan, history: History, again: Iterable[Again] = ()) -> Iterator[None]:
-        """Let other workers make what the trial of this plan may have to be compared with, and then run it again, for as long as
-        this lasts."""
+        """Let other workers make what the trial of this plan may have to be compared with, for as long as this lasts, and first run
+        it again: that takes longest."""
         with self._announcing() as announce:
 
             def announce_runs(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
                 announce(plan, role, self._references.runs_for(plan, role, times, lasts=lasts), lasts)
                 return ()
 
-            for question in questions(announce_runs, trial):
-                question(history)
             for each in again:
                 announce(trial, None, [self._rerun(trial, each)], (), each, is_early=True)
+            for question in questions(announce_runs, trial):
+                question(history)
             yield
 
     @contextlib.contextmanager

@@ -15,7 +15,7 @@ from staleproof.assess.learn.accepted_moves import ends, moves_in_words, scaled_
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import may_be_done, with_interference
 from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
-from staleproof.assess.learn.operator_map import edges_of, has_map, map_in_words, moved, parts_of_map
+from staleproof.assess.learn.operator_map import has_map, learnt_of, map_in_words, moved, parts_of_map
 from staleproof.assess.run.worker import Task
 from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
@@ -88,9 +88,10 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     parts = parts_of_map(session, bare, partial(_plan, bare))
     rest = (*(run for plan in plans.values() for run in session.references.runs_of(plan)), beginning) if is_worth_it else ()
     session.share((*parts, *rest))
-    bare = replace(bare, edges=edges_of(session, parts), inputs=_possible(session, bare) if is_worth_it else ())
-    edges, pause, step = moved(session, bare, partial(_plan, bare))
-    bare = replace(bare, edges=edges, moved_pause_seconds=pause, seconds={TOGETHER: step} if step else {})
+    known = learnt_of(session, parts)
+    bare = replace(bare, inputs=_possible(session, bare) if is_worth_it else ())
+    known, pause = moved(session, bare, known, partial(_plan, bare))
+    bare = replace(bare, edges=known.edges, moved_pause_seconds=pause, seconds={TOGETHER: known.step} if known.step else {})
     if bare.inputs:
         plans["supply"] = _supplied(bare)
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))

@@ -53,6 +53,17 @@ class _Begun(msgspec.Struct, frozen=True):
     ends: float
 
 
+class Learnt(msgspec.Struct, frozen=True):
+    """What was learnt of some moves: their edges; and how long one primary's part of a step takes while many are worked on at once,
+    by workers side by side (`side_by_side`), in seconds."""
+
+    edges: tuple[Edge, ...] = ()
+    step: float = 0.0
+
+    def __add__(self, other: "Learnt") -> "Learnt":
+        return Learnt((*self.edges, *other.edges), max(self.step, other.step))
+
+
 def has_map(session: Session, seen: Observed) -> bool:
     """Whether a map is to be learnt of this primary."""
     return session.options.maps and not seen.alone and seen.name not in session.options.kept_names
@@ -67,37 +78,32 @@ def parts_of_map(session: Session, seen: Observed, planned: _Planned) -> list[Ta
     begun = msgspec.json.decode(session.once("moves of the map", about, lambda: _begun(session, seen)), type=_Begun)
 
     def part(group: Sequence[Move]) -> Task:
-        found = partial(_edges, session, seen, group, planned, begun.ends)
+        found = partial(_learnt, session, seen, group, planned, begun.ends)
         names = [move.name for move in group]
         return session.task("a part of the map", (*about, names), lambda: msgspec.json.encode(found()))
 
     return [part(group) for group in chunks(begun.moves)]
 
 
-def edges_of(session: Session, parts: Sequence[Task]) -> tuple[Edge, ...]:
+def learnt_of(session: Session, parts: Sequence[Task]) -> Learnt:
     """The map, of the parts of which each is learnt now, unless it was."""
-    return tuple(edge for each in parts for edge in msgspec.json.decode(session.done(each), type=list[Edge]))
+    return sum((msgspec.json.decode(session.done(each), type=Learnt) for each in parts), Learnt())
 
 
 class Moved(NamedTuple):
-    """What a patient look at moves that take something away and bring it back shows.
+    """What a patient look at moves that take something away and bring it back shows: the map, in which what comes some seconds
+    later is there; and how long the controller waits before it goes on by itself, in seconds, 0: it does at once, or it is not
+    known."""
 
-    Attributes:
-        edges: the map, in which what comes some seconds later is there.
-        pause: how long the controller waits before it goes on by itself, in seconds; 0: it does at once, or it is not known.
-        step: how long one primary's part of a step takes in which it does (`side_by_side`), in seconds; 0: it is not known.
-    """
-
-    edges: tuple[Edge, ...]
+    map: Learnt
     pause: float = 0.0
-    step: float = 0.0
 
 
-def moved(session: Session, seen: Observed, planned: _Planned) -> Moved:
+def moved(session: Session, seen: Observed, known: Learnt, planned: _Planned) -> Moved:
     """By the worst moves of the map, side by side, each step waited for with patience, and nothing after the last."""
-    worst = worst_first(seen.edges)[:WIDTH]
+    worst = worst_first(known.edges)[:WIDTH]
     if not worst:
-        return Moved(seen.edges)
+        return Moved(known)
     made = copies(seen, [edge.move for edge in worst])
     plan = planned(there_and_back(made)[:_WAYS])
     slow = msgspec.structs.replace(plan.settle, idle_seconds=PATIENT_QUIET_SECONDS)
@@ -105,11 +111,14 @@ def moved(session: Session, seen: Observed, planned: _Planned) -> Moved:
     try:
         history = session.references.take(session.references.shared_run("patient moves", patient, session.watch))
     except Refused:
-        return Moved(seen.edges)
+        return Moved(known)
     pause, trial = longest_pause(history, restless_fields(history)), indexed(history)
-    step = took([trial]).get(TOGETHER, 0.0) / side_by_side(len(worst))
-    edges = looked_at_again(seen.edges, worst, edges_in(trial, made)) if _is_sound(trial, made) else seen.edges
-    return Moved(edges, pause if pause > AT_ONCE_SECONDS else 0.0, step)
+    edges = looked_at_again(known.edges, worst, edges_in(trial, made)) if _is_sound(trial, made) else known.edges
+    return Moved(Learnt(edges, max(known.step, _step_seconds(trial, made))), pause if pause > AT_ONCE_SECONDS else 0.0)
+
+
+def _step_seconds(trial: Trial, made: Sequence[Copy]) -> float:
+    return took([trial]).get(TOGETHER, 0.0) / side_by_side(len(made))
 
 
 def looked_at_again(edges: Sequence[Edge], some: Sequence[Edge], found: Sequence[Edge]) -> tuple[Edge, ...]:
@@ -149,10 +158,10 @@ def _returning(session: Session, seen: Observed, moves: Sequence[Move]) -> list[
     return [move for move, answer in zip(moves, answers, strict=True) if not answer]
 
 
-def _edges(session: Session, seen: Observed, moves: Sequence[Move], planned: _Planned, ends: float) -> list[Edge]:
+def _learnt(session: Session, seen: Observed, moves: Sequence[Move], planned: _Planned, ends: float) -> Learnt:
     """What these moves do; where something goes wrong, those of each half by itself."""
     if not moves or time.monotonic() > ends:
-        return []
+        return Learnt()
     made = copies(seen, moves)
     try:
         trial = indexed(session.watch(planned(there_and_back(made))))
@@ -160,13 +169,15 @@ def _edges(session: Session, seen: Observed, moves: Sequence[Move], planned: _Pl
         trial = None
     if trial is not None and _is_sound(trial, made):
         found = zip(edges_in(trial, made), moves, strict=True)
-        return [replace(edge, move=move) for edge, move in found]  # a copy's has hosts of its own
+        edges = tuple(replace(edge, move=move) for edge, move in found)  # a copy's has hosts of its own
+        return Learnt(edges, _step_seconds(trial, made))
     if trial is not None:
         session.renew()
     if len(moves) == 1:
-        return []
+        return Learnt()
     middle = len(moves) // 2
-    return [edge for half in (moves[:middle], moves[middle:]) for edge in _edges(session, seen, half, planned, ends)]
+    first, second = (_learnt(session, seen, half, planned, ends) for half in (moves[:middle], moves[middle:]))
+    return first + second
 
 
 def _is_sound(trial: Trial, made: Sequence[Copy]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from staleproof.assess.learn.operator_map import MAP_PART, edges_in, looked_at_again, map_seconds
+from staleproof.assess.learn.operator_map import MAP_PART, Learnt, edges_in, looked_at_again, map_seconds
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
@@ -79,6 +79,11 @@ def test_what_comes_back_some_seconds_later_is_made_anew_once_it_was_waited_for(
     own, quiet = replace(OFF, path="spec.own"), Edge(OFF)
     hasty, patient = Edge(own, goes=(MAPS,), leaves=(MAPS,)), Edge(OFF, remakes=(MAPS,))
     assert looked_at_again([quiet, hasty], [hasty], [patient]) == (quiet, Edge(own, remakes=(MAPS,)))
+
+
+def test_the_parts_of_a_map_are_one_map_that_takes_as_long_as_the_slowest_of_them() -> None:
+    first, second = Edge(OFF, goes=(MAPS,)), Edge(OFF)
+    assert Learnt((first,), 0.5) + Learnt((second,), 2.0) + Learnt() == Learnt((first, second), 2.0)
 
 
 def test_a_child_of_a_child_is_the_primarys() -> None:

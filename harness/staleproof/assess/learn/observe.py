@@ -15,7 +15,7 @@ from staleproof.assess.learn.accepted_moves import ends, moves_in_words, scaled_
 from staleproof.assess.learn.companions import PATIENT, patient_look, undisturbed
 from staleproof.assess.learn.interference import may_be_done, with_interference
 from staleproof.assess.learn.neighbour import kept_apart, with_neighbour
-from staleproof.assess.learn.operator_map import has_map, learnt_of, map_in_words, moved, parts_of_map
+from staleproof.assess.learn.operator_map import has_map, learnt_of, looked_at_patiently, map_in_words, parts_of_map
 from staleproof.assess.run.worker import Task
 from staleproof.assess.trial.references import SharedRun
 from staleproof.assess.trial.session import Session
@@ -90,8 +90,8 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     session.share((*parts, *rest))
     known = learnt_of(session, parts)
     bare = replace(bare, inputs=_possible(session, bare) if is_worth_it else ())
-    known, pause = moved(session, bare, known, partial(_plan, bare))
-    bare = replace(bare, edges=known.edges, moved_pause_seconds=pause, seconds={TOGETHER: known.step} if known.step else {})
+    known = looked_at_patiently(session, bare, known, partial(_plan, bare))
+    bare = replace(bare, edges=known.edges, moved_pause_seconds=known.pause, seconds={TOGETHER: known.step} if known.step else {})
     if bare.inputs:
         plans["supply"] = _supplied(bare)
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import msgspec
 
@@ -21,6 +20,7 @@ from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.usability import interruption
 from staleproof.checks.trial import Trial, indexed
+from staleproof.core.history.history import History
 from staleproof.core.history.provenance import Commit
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
@@ -28,7 +28,7 @@ from staleproof.core.plan.move import Move
 from staleproof.core.plan.pace import longest_pause, restless_fields
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import TOGETHER, Step
-from staleproof.core.times import AT_ONCE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS
+from staleproof.core.times import MAP_IDLE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS
 from staleproof.draw.copies import WIDTH, Copy, chunks, copies, mentioned, there_and_back
 from staleproof.draw.mutations.trials import spread
 from staleproof.draw.order import side_by_side
@@ -39,11 +39,15 @@ from staleproof.drive.trial.workload import Refused
 _MOST_MAPPED = 40
 MAP_PART = 5
 _MOST_SHOWN = 8
+_PAUSES = 3
+"""So many pauses more may a step have that is waited for longer."""
 _WAYS = 3
 """Steps of a copy's: it appears, is moved, and is moved back."""
 _Planned = Callable[[tuple[Step, ...]], Plan]
 _Named = Set[tuple[str, str]]
 """Resource and name of each child, where the name of its primary is left out."""
+_Children = Sequence[tuple[Incarnation, str]]
+"""Each child, with the name of the copy that it belongs to."""
 
 
 class _Begun(msgspec.Struct, frozen=True):
@@ -54,14 +58,15 @@ class _Begun(msgspec.Struct, frozen=True):
 
 
 class Learnt(msgspec.Struct, frozen=True):
-    """What was learnt of some moves: their edges; and how long one primary's part of a step takes while many are worked on at once,
-    by workers side by side (`side_by_side`), in seconds."""
+    """What was learnt of some moves: their edges; and while many primaries are worked on at once, by workers side by side, how long
+    one primary's part of a step takes (`side_by_side`), and how long the controller pauses before it goes on, in seconds."""
 
     edges: tuple[Edge, ...] = ()
     step: float = 0.0
+    pause: float = 0.0
 
     def __add__(self, other: "Learnt") -> "Learnt":
-        return Learnt((*self.edges, *other.edges), max(self.step, other.step))
+        return Learnt((*self.edges, *other.edges), max(self.step, other.step), max(self.pause, other.pause))
 
 
 def has_map(session: Session, seen: Observed) -> bool:
@@ -90,35 +95,35 @@ def learnt_of(session: Session, parts: Sequence[Task]) -> Learnt:
     return sum((msgspec.json.decode(session.done(each), type=Learnt) for each in parts), Learnt())
 
 
-class Moved(NamedTuple):
-    """What a patient look at moves that take something away and bring it back shows: the map, in which what comes some seconds
-    later is there; and how long the controller waits before it goes on by itself, in seconds, 0: it does at once, or it is not
-    known."""
-
-    map: Learnt
-    pause: float = 0.0
-
-
-def moved(session: Session, seen: Observed, known: Learnt, planned: _Planned) -> Moved:
-    """By the worst moves of the map, side by side, each step waited for with patience, and nothing after the last."""
+def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned: _Planned) -> Learnt:
+    """The map, once its worst moves were made again side by side, each step waited for with patience, and nothing after the last:
+    what comes some seconds later is there, too."""
     worst = worst_first(known.edges)[:WIDTH]
     if not worst:
-        return Moved(known)
+        return known
     made = copies(seen, [edge.move for edge in worst])
-    plan = planned(there_and_back(made)[:_WAYS])
-    slow = msgspec.structs.replace(plan.settle, idle_seconds=PATIENT_QUIET_SECONDS)
-    patient = msgspec.structs.replace(plan, settle=slow)
+    plan = _unhurried(planned(there_and_back(made)[:_WAYS]), PATIENT_QUIET_SECONDS)
     try:
-        history = session.references.take(session.references.shared_run("patient moves", patient, session.watch))
+        history = session.references.take(session.references.shared_run("patient moves", plan, session.watch))
     except Refused:
-        return Moved(known)
-    pause, trial = longest_pause(history, restless_fields(history)), indexed(history)
-    edges = looked_at_again(known.edges, worst, edges_in(trial, made)) if _is_sound(trial, made) else known.edges
-    return Moved(Learnt(edges, max(known.step, _step_seconds(trial, made))), pause if pause > AT_ONCE_SECONDS else 0.0)
+        return known
+    found = _learnt_from(history, made)
+    edges = looked_at_again(known.edges, worst, found.edges) if _is_sound(indexed(history), made) else known.edges
+    return Learnt(edges, max(known.step, found.step), max(known.pause, found.pause))
 
 
-def _step_seconds(trial: Trial, made: Sequence[Copy]) -> float:
-    return took([trial]).get(TOGETHER, 0.0) / side_by_side(len(made))
+def _learnt_from(history: History, made: Sequence[Copy]) -> Learnt:
+    """What a run of these copies shows."""
+    trial = indexed(history)
+    step = took([trial]).get(TOGETHER, 0.0) / side_by_side(len(made))
+    return Learnt(tuple(edges_in(trial, made)), step, longest_pause(history, restless_fields(history)))
+
+
+def _unhurried(plan: Plan, idle_seconds: float) -> Plan:
+    """The plan, each step of which is over when the controller has done nothing for so long, at least."""
+    idle = max(idle_seconds, plan.settle.idle_seconds)
+    settle = msgspec.structs.replace(plan.settle, idle_seconds=idle, limit_seconds=plan.settle.limit_seconds + _PAUSES * idle)
+    return msgspec.structs.replace(plan, settle=settle)
 
 
 def looked_at_again(edges: Sequence[Edge], some: Sequence[Edge], found: Sequence[Edge]) -> tuple[Edge, ...]:
@@ -163,15 +168,20 @@ def _learnt(session: Session, seen: Observed, moves: Sequence[Move], planned: _P
     if not moves or time.monotonic() > ends:
         return Learnt()
     made = copies(seen, moves)
+    plan = planned(there_and_back(made))
     try:
-        trial = indexed(session.watch(planned(there_and_back(made))))
+        history = session.watch(_unhurried(plan, MAP_IDLE_SECONDS))
+        if _is_sound(indexed(history), made) and not begins_alike(indexed(history), made):
+            history = session.watch(_unhurried(plan, PATIENT_QUIET_SECONDS))
     except Refused:
-        trial = None
-    if trial is not None and _is_sound(trial, made):
-        found = zip(edges_in(trial, made), moves, strict=True)
-        edges = tuple(replace(edge, move=move) for edge, move in found)  # a copy's has hosts of its own
-        return Learnt(edges, _step_seconds(trial, made))
-    if trial is not None:
+        history = None
+    if history is not None and _is_sound(indexed(history), made):
+        found = _learnt_from(history, made)
+        edges = zip(found.edges, moves, strict=True)
+        return msgspec.structs.replace(
+            found, edges=tuple(replace(edge, move=move) for edge, move in edges)
+        )  # a copy has hosts of its own
+    if history is not None:
         session.renew()
     if len(moves) == 1:
         return Learnt()
@@ -187,15 +197,19 @@ def _is_sound(trial: Trial, made: Sequence[Copy]) -> bool:
     return is_at_rest and not interruption(trial) and not went_wrong(trial)[0]
 
 
+def begins_alike(trial: Trial, made: Sequence[Copy]) -> bool:
+    """Whether all copies had as many children of each kind before the first was moved. If not, some were still to come."""
+    children, before = _children(trial, made), _ends(trial)[0]
+    counts = [_count(_there(children, copy, before)) for copy in made]
+    return all(each == counts[0] for each in counts)
+
+
 def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:
     """What the moves of these copies did in a run in which all appear, are moved and are moved back."""
-    names = [copy.name for copy in made]
-    children = [(each, _owner(each, names, trial)) for each in object_history(trial).objects.values() if each.creator is not None]
-    ends = [len(trial.entries) if step.ended is None else step.ended for step in trial.steps]
+    children, ends = _children(trial, made), _ends(trial)
 
     def there(copy: Copy, step: int) -> _Named:
-        mine = (each for each, owner in children if owner == copy.name and each.is_live(before=ends[step - 1]))
-        return {(each.resource, each.name.replace(copy.name, "")) for each in mine}
+        return _there(children, copy, ends[step - 1])
 
     def changed(copy: Copy) -> set[str]:
         mine = (each for each, owner in children if owner == copy.name)
@@ -206,6 +220,22 @@ def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:
         return {each.resource for each in mine if any(_is_made_anew(each, other, ends[0], ends[1]) for other in mine)}
 
     return [_edge(copy.move, changed(copy), remade(copy), *(there(copy, step) for step in (1, 2, 3))) for copy in made]
+
+
+def _children(trial: Trial, made: Sequence[Copy]) -> _Children:
+    names = [copy.name for copy in made]
+    return [(each, _owner(each, names, trial)) for each in object_history(trial).objects.values() if each.creator is not None]
+
+
+def _ends(trial: Trial) -> list[int]:
+    """The position at which each step ended."""
+    return [len(trial.entries) if step.ended is None else step.ended for step in trial.steps]
+
+
+def _there(children: _Children, copy: Copy, before: int) -> _Named:
+    """What a copy had before this position."""
+    mine = (each for each, owner in children if owner == copy.name and each.is_live(before=before))
+    return {(each.resource, each.name.replace(copy.name, "")) for each in mine}
 
 
 def _is_change(commit: Commit, since: int, until: int) -> bool:

@@ -171,7 +171,7 @@ def _learnt(session: Session, seen: Observed, moves: Sequence[Move], planned: _P
     plan = planned(there_and_back(made))
     try:
         history = session.watch(_unhurried(plan, MAP_IDLE_SECONDS))
-        if _is_sound(indexed(history), made) and not begins_alike(indexed(history), made):
+        if _is_sound(indexed(history), made) and not begins_whole(indexed(history), made, has_children=bool(seen.children)):
             history = session.watch(_unhurried(plan, PATIENT_QUIET_SECONDS))
     except Refused:
         history = None
@@ -197,11 +197,12 @@ def _is_sound(trial: Trial, made: Sequence[Copy]) -> bool:
     return is_at_rest and not interruption(trial) and not went_wrong(trial)[0]
 
 
-def begins_alike(trial: Trial, made: Sequence[Copy]) -> bool:
-    """Whether all copies had as many children of each kind before the first was moved. If not, some were still to come."""
+def begins_whole(trial: Trial, made: Sequence[Copy], *, has_children: bool) -> bool:
+    """Whether all copies had as many children of each kind before the first was moved, and some at all where a primary has any. If
+    not, they were still to come: the controller is slow, or its life had only begun."""
     children, before = _children(trial, made), _ends(trial)[0]
     counts = [_count(_there(children, copy, before)) for copy in made]
-    return all(each == counts[0] for each in counts)
+    return all(each == counts[0] for each in counts) and not (has_children and not counts[0])
 
 
 def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:

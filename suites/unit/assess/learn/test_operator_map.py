@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from staleproof.assess.learn.operator_map import MAP_PART, Learnt, begins_alike, edges_in, looked_at_again, map_seconds
+from staleproof.assess.learn.operator_map import MAP_PART, Learnt, begins_whole, edges_in, looked_at_again, map_seconds
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
@@ -86,14 +86,21 @@ def test_the_parts_of_a_map_are_one_map_that_takes_as_long_as_the_slowest_of_the
     assert Learnt((first,), 0.5, 3.0) + Learnt((second,), 2.0) + Learnt() == Learnt((first, second), 2.0, 3.0)
 
 
-def test_copies_begin_alike_once_each_has_as_many_children_under_whatever_names() -> None:
+def test_copies_are_whole_once_each_has_as_many_children_under_whatever_names() -> None:
     script = begun().creates("w-a-data", resource=MAPS, owner="w-a", generated="").creates("w-a-1", owner="w-a")
     moved = script.idle(1).step(2, "move").idle(2).step(3, "back").idle(3)
-    assert not begins_alike(Trial(moved.ends()), MADE), "those of w-b are still to come"
+    assert not begins_whole(Trial(moved.ends()), MADE, has_children=True), "those of w-b are still to come"
     script = begun().creates("w-a-data", resource=MAPS, owner="w-a", generated="").creates("w-a-1", owner="w-a")
     script = script.creates("w-b-data", resource=MAPS, owner="w-b", generated="").creates("w-b-7", owner="w-b")
     moved = script.idle(1).step(2, "move").deletes("w-b-7").idle(2).step(3, "back").idle(3)
-    assert begins_alike(Trial(moved.ends()), MADE), "what a move deletes was there before"
+    assert begins_whole(Trial(moved.ends()), MADE, has_children=True), "what a move deletes was there before"
+
+
+def test_copies_without_any_children_are_whole_only_where_a_primary_has_none() -> None:
+    moved = begun().idle(1).step(2, "move").creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(2)
+    trial = Trial(moved.step(3, "back").idle(3).ends())
+    assert not begins_whole(trial, MADE, has_children=True)
+    assert begins_whole(trial, MADE, has_children=False)
 
 
 def test_a_child_of_a_child_is_the_primarys() -> None:

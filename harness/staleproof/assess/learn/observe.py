@@ -91,7 +91,13 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     known = learnt_of(session, parts)
     bare = replace(bare, inputs=_possible(session, bare) if is_worth_it else ())
     known = looked_at_patiently(session, bare, known, partial(_plan, bare))
-    bare = replace(bare, edges=known.edges, moved_pause_seconds=known.pause, seconds={TOGETHER: known.step} if known.step else {})
+    bare = replace(
+        bare,
+        edges=known.edges,
+        width=known.width,
+        moved_pause_seconds=known.pause,
+        seconds={TOGETHER: known.step} if known.step else {},
+    )
     if bare.inputs:
         plans["supply"] = _supplied(bare)
     seen = named("observation", lambda: _observed(session, bare, plans, beginning))

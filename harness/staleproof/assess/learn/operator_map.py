@@ -58,15 +58,30 @@ class _Begun(msgspec.Struct, frozen=True):
 
 
 class Learnt(msgspec.Struct, frozen=True):
-    """What was learnt of some moves: their edges; and while many primaries are worked on at once, by workers side by side, how long
-    one primary's part of a step takes (`side_by_side`), and how long the controller pauses before it goes on, in seconds."""
+    """What was learnt of some moves, while the controller worked on many primaries at once.
+
+    Attributes:
+        edges: what they do.
+        step: how long one primary's part of a step takes (`side_by_side`), in seconds.
+        pause: how long the controller pauses before it goes on, in seconds.
+        rests: it came to rest with some of them.
+        width: with more at once it did not in time.
+    """
 
     edges: tuple[Edge, ...] = ()
     step: float = 0.0
     pause: float = 0.0
+    rests: bool = False
+    width: int = WIDTH
 
     def __add__(self, other: "Learnt") -> "Learnt":
-        return Learnt((*self.edges, *other.edges), max(self.step, other.step), max(self.pause, other.pause))
+        return Learnt(
+            (*self.edges, *other.edges),
+            max(self.step, other.step),
+            max(self.pause, other.pause),
+            self.rests or other.rests,
+            min(self.width, other.width),
+        )
 
 
 def has_map(session: Session, seen: Observed) -> bool:
@@ -98,7 +113,7 @@ def learnt_of(session: Session, parts: Sequence[Task]) -> Learnt:
 def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned: _Planned) -> Learnt:
     """The map, once its worst moves were made again side by side, each step waited for with patience, and nothing after the last:
     what comes some seconds later is there, too."""
-    worst = worst_first(known.edges)[:WIDTH]
+    worst = worst_first(known.edges)[: known.width]
     if not worst:
         return known
     made = copies(seen, [edge.move for edge in worst])
@@ -109,14 +124,14 @@ def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned
         return known
     found = _learnt_from(history, made)
     edges = looked_at_again(known.edges, worst, found.edges) if _is_sound(indexed(history), made) else known.edges
-    return Learnt(edges, max(known.step, found.step), max(known.pause, found.pause))
+    return Learnt(edges) + msgspec.structs.replace(known, edges=()) + msgspec.structs.replace(found, edges=())
 
 
 def _learnt_from(history: History, made: Sequence[Copy]) -> Learnt:
     """What a run of these copies shows."""
     trial = indexed(history)
     step = took([trial]).get(TOGETHER, 0.0) / side_by_side(len(made))
-    return Learnt(tuple(edges_in(trial, made)), step, longest_pause(history, restless_fields(history)))
+    return Learnt(tuple(edges_in(trial, made)), step, longest_pause(history, restless_fields(history)), trial.steps[0].idle)
 
 
 def _unhurried(plan: Plan, idle_seconds: float) -> Plan:
@@ -168,26 +183,38 @@ def _learnt(session: Session, seen: Observed, moves: Sequence[Move], planned: _P
     if not moves or time.monotonic() > ends:
         return Learnt()
     made = copies(seen, moves)
-    plan = planned(there_and_back(made))
-    try:
-        history = session.watch(_unhurried(plan, MAP_IDLE_SECONDS))
-        if _is_sound(indexed(history), made) and not begins_whole(indexed(history), made, has_children=bool(seen.children)):
-            history = session.watch(_unhurried(plan, PATIENT_QUIET_SECONDS))
-    except Refused:
-        history = None
+    history = _looked_at(session, planned(there_and_back(made)), made, has_children=bool(seen.children))
     if history is not None and _is_sound(indexed(history), made):
         found = _learnt_from(history, made)
-        edges = zip(found.edges, moves, strict=True)
-        return msgspec.structs.replace(
-            found, edges=tuple(replace(edge, move=move) for edge, move in edges)
-        )  # a copy has hosts of its own
+        own = tuple(replace(edge, move=move) for edge, move in zip(found.edges, moves, strict=True))  # a copy has hosts of its own
+        return msgspec.structs.replace(found, edges=own)
     if history is not None:
         session.renew()
     if len(moves) == 1:
         return Learnt()
     middle = len(moves) // 2
     first, second = (_learnt(session, seen, half, planned, ends) for half in (moves[:middle], moves[middle:]))
-    return first + second
+    halves = first + second
+    is_crowded = halves.rests and history is not None and _is_busy(indexed(history))
+    return halves + Learnt(width=middle) if is_crowded else halves
+
+
+def _looked_at(session: Session, plan: Plan, made: Sequence[Copy], *, has_children: bool) -> History | None:
+    """A run of these copies, and with patience if some were moved before all of their children were there; None: a move is
+    refused."""
+    try:
+        history = session.watch(_unhurried(plan, MAP_IDLE_SECONDS))
+        trial = indexed(history)
+        if not _is_sound(trial, made) or begins_whole(trial, made, has_children=has_children):
+            return history
+        return session.watch(_unhurried(plan, PATIENT_QUIET_SECONDS))
+    except Refused:
+        return None
+
+
+def _is_busy(trial: Trial) -> bool:
+    """Whether the controller still worked on what has appeared when it was moved, and nothing else went wrong."""
+    return not trial.steps[0].idle and not interruption(trial) and not went_wrong(trial)[0]
 
 
 def _is_sound(trial: Trial, made: Sequence[Copy]) -> bool:

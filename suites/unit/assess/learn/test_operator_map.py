@@ -83,7 +83,8 @@ def test_what_comes_back_some_seconds_later_is_made_anew_once_it_was_waited_for(
 
 def test_the_parts_of_a_map_are_one_map_that_takes_as_long_as_the_slowest_of_them() -> None:
     first, second = Edge(OFF, goes=(MAPS,)), Edge(OFF)
-    assert Learnt((first,), 0.5, 3.0) + Learnt((second,), 2.0) + Learnt() == Learnt((first, second), 2.0, 3.0)
+    parts = Learnt((first,), 0.5, 3.0), Learnt((second,), 2.0, rests=True, width=4)
+    assert parts[0] + parts[1] + Learnt() == Learnt((first, second), 2.0, 3.0, rests=True, width=4)
 
 
 def test_copies_are_whole_once_each_has_as_many_children_under_whatever_names() -> None:

@@ -45,7 +45,7 @@ def switched_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     is_read = observed.resource in observed.reads_past
     there = (there_and_back, "moved, and moved back since")
     back = (back_and_there, "moved back, and moved again since")
-    ways = [(edges, way) for edges in _side_by_side(worst_first(observed.edges), observed) for way in (there, back)]
+    ways = [(edges, way) for edges in chunks(worst_first(observed.edges)) for way in (there, back)]
     ways += [(edges, there) for edges in _changing(observed, profile)]
     return (
         Draft(
@@ -145,7 +145,7 @@ def made_anew_since(observed: Observed, profile: Profile) -> Iterator[Draft]:
             made_anew(_swept(observed, edges)),
             aims=("no-delete-of-unseen", "name-reuse", "survives-restart"),
         )
-        for edges in (_side_by_side(worst_first(observed.edges), observed) if observed.resource in observed.reads_past else ())
+        for edges in (chunks(worst_first(observed.edges)) if observed.resource in observed.reads_past else ())
     )
 
 
@@ -161,7 +161,7 @@ def made_anew_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
             made_anew(_swept(observed, edges)),
             aims=("name-reuse", "tolerates-coalescing"),
         )
-        for edges in (_side_by_side(worst_first(observed.edges), observed) if is_unseen else ())
+        for edges in (chunks(worst_first(observed.edges)) if is_unseen else ())
         for release in profile.each(_RELEASES)
     )
 
@@ -169,10 +169,12 @@ def made_anew_unseen(observed: Observed, profile: Profile) -> Iterator[Draft]:
 @SCENARIO.family
 def killed_on_the_way_back(observed: Observed, profile: Profile) -> Iterator[Draft]:
     """Kill it at the first write of the way back, and at the first one to what the move takes away: one primary, no sweep, because
-    the number of a write is one primary's. Of the edges that do most harm."""
+    the number of a write is one primary's. Of the edges that do most harm, but for those that only make it anew
+    (`killed_in_between`)."""
     # Each with the primary that it has in a sweep, so that the runs without faults are those of a suspect that is run alone.
-    swept = [(edges, _swept(observed, edges)) for edges in _side_by_side(worst_first(observed.edges), observed)]
-    some = [pair for edges, made in swept for pair in zip(edges, made, strict=True)]
+    swept = [(edges, _swept(observed, edges)) for edges in chunks(worst_first(observed.edges))]
+    pairs = [pair for edges, made in swept for pair in zip(edges, made, strict=True)]
+    some = [(edge, made) for edge, made in pairs if edge.goes or edge.comes]
     return (
         Draft(
             f"kill it at a write{'' if about == ANY else f' to {about}'} when {edge.move.path} ({edge.move.kind}) is moved back",
@@ -223,21 +225,16 @@ def _swept(observed: Observed, edges: Sequence[Edge]) -> list[Copy]:
     return copies(observed, [edge.move for edge in edges])
 
 
-def _side_by_side(edges: Sequence[Edge], observed: Observed) -> Iterator[Sequence[Edge]]:
-    """All of them, so many at a time as the controller can work on."""
-    return chunks(edges, observed.width or WIDTH)
-
-
 def _every(observed: Observed, profile: Profile) -> list[Sequence[Edge]]:
     """The edges of each sweep of all moves with an effect: first those that take something away."""
-    return [*_side_by_side(worst_first(observed.edges), observed), *_changing(observed, profile)]
+    return [*chunks(worst_first(observed.edges)), *_changing(observed, profile)]
 
 
 def _changing(observed: Observed, profile: Profile) -> Iterator[Sequence[Edge]]:
     """The edges of each sweep of the other moves that change what is there: they take nothing away, or only make it anew."""
     worst = worst_first(observed.edges)
     found = _innermost([each for each in observed.edges if each.changes and not (each.goes or each.comes) and each not in worst])
-    return _side_by_side(found if profile.alike else found[:_MOST_CHANGING], observed)
+    return chunks(found if profile.alike else found[:_MOST_CHANGING])
 
 
 def _effects(edges: Iterable[Edge]) -> set[str]:
@@ -250,7 +247,7 @@ def _by_resource(observed: Observed, profile: Profile, some: Sequence[str]) -> I
     that moves only change, with the first sweep of these."""
     there = {resource for edge in observed.edges for resource in edge.takes_away}
     for resource in profile.some(each for each in some if each in there):
-        for edges in _side_by_side([edge for edge in worst_first(observed.edges) if resource in edge.takes_away], observed):
+        for edges in chunks([edge for edge in worst_first(observed.edges) if resource in edge.takes_away]):
             yield resource, edges
     for edges in profile.each(profile.more(_changing(observed, profile))):
         for resource in some:

@@ -159,12 +159,6 @@ def test_no_controller_works_on_more_than_a_few_at_once() -> None:
     assert [len(copies_in(plan)) for plan in restarts(*edges)] == [WIDTH, WIDTH, 2, 2]
 
 
-def test_a_controller_that_is_slow_works_on_fewer_at_once() -> None:
-    edges = [replace(EDGE, move=structs.replace(SWITCHED, path=f"spec.s{number}")) for number in range(4)]
-    slow = replace(maps(*edges), width=2)
-    assert [len(copies_in(plan)) for plan in switched_back(slow, STANDARD)] == [2, 2, 2, 2]
-
-
 def test_children_are_hidden_where_they_come_and_go() -> None:
     plans = list(unseen_children(maps(EDGE, COMES), STANDARD))
     hidden = {plan.faults[0].resource: plan for plan in plans}

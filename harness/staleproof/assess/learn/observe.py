@@ -94,8 +94,7 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     bare = replace(
         bare,
         edges=known.edges,
-        width=known.width,
-        moved_pause_seconds=known.pause,
+        moved_pause_seconds=known.pause or 0.0,
         seconds={TOGETHER: known.step} if known.step else {},
     )
     if bare.inputs:

@@ -23,7 +23,7 @@ from staleproof.checks.trial import Trial, indexed
 from staleproof.core.history.history import History
 from staleproof.core.history.provenance import Commit
 from staleproof.core.operator.edge import Edge
-from staleproof.core.operator.observed import Observed
+from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.pace import longest_pause, restless_fields
 from staleproof.core.plan.plan import Plan
@@ -40,9 +40,9 @@ _MOST_MAPPED = 40
 MAP_PART = 5
 _MOST_SHOWN = 8
 _PAUSES = 3
-"""So many pauses more may a step have that is waited for longer."""
+"""A step that is waited for longer may have so many more pauses."""
 _WAYS = 3
-"""Steps of a copy's: it appears, is moved, and is moved back."""
+"""The steps of a copy: it appears, is moved, and is moved back."""
 _Planned = Callable[[tuple[Step, ...]], Plan]
 _Named = Set[tuple[str, str]]
 """Resource and name of each child, where the name of its primary is left out."""
@@ -63,25 +63,17 @@ class Learnt(msgspec.Struct, frozen=True):
     Attributes:
         edges: what they do.
         step: how long one primary's part of a step takes (`side_by_side`), in seconds.
-        pause: how long the controller pauses before it goes on, in seconds.
-        rests: it came to rest with some of them.
-        width: with more at once it did not in time.
+        pause: how long the controller pauses before it goes on, in seconds; of several runs the least of them, as any run may be
+            held up by something else; None: not known.
     """
 
     edges: tuple[Edge, ...] = ()
     step: float = 0.0
-    pause: float = 0.0
-    rests: bool = False
-    width: int = WIDTH
+    pause: float | None = None
 
     def __add__(self, other: "Learnt") -> "Learnt":
-        return Learnt(
-            (*self.edges, *other.edges),
-            max(self.step, other.step),
-            max(self.pause, other.pause),
-            self.rests or other.rests,
-            min(self.width, other.width),
-        )
+        pauses = [pause for pause in (self.pause, other.pause) if pause is not None]
+        return Learnt((*self.edges, *other.edges), max(self.step, other.step), min(pauses, default=None))
 
 
 def has_map(session: Session, seen: Observed) -> bool:
@@ -112,8 +104,8 @@ def learnt_of(session: Session, parts: Sequence[Task]) -> Learnt:
 
 def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned: _Planned) -> Learnt:
     """The map, once its worst moves were made again side by side, each step waited for with patience, and nothing after the last:
-    what comes some seconds later is there, too."""
-    worst = worst_first(known.edges)[: known.width]
+    what comes some seconds later is there, and so is the pause before it."""
+    worst = worst_first(known.edges)[:WIDTH]
     if not worst:
         return known
     made = copies(seen, [edge.move for edge in worst])
@@ -122,16 +114,18 @@ def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned
         history = session.references.take(session.references.shared_run("patient moves", plan, session.watch))
     except Refused:
         return known
+    if not _is_sound(indexed(history), made):
+        return known
     found = _learnt_from(history, made)
-    edges = looked_at_again(known.edges, worst, found.edges) if _is_sound(indexed(history), made) else known.edges
-    return Learnt(edges) + msgspec.structs.replace(known, edges=()) + msgspec.structs.replace(found, edges=())
+    pause = max(known.pause or 0.0, found.pause or 0.0)
+    return Learnt(looked_at_again(known.edges, worst, found.edges), max(known.step, found.step), pause)
 
 
 def _learnt_from(history: History, made: Sequence[Copy]) -> Learnt:
     """What a run of these copies shows."""
     trial = indexed(history)
     step = took([trial]).get(TOGETHER, 0.0) / side_by_side(len(made))
-    return Learnt(tuple(edges_in(trial, made)), step, longest_pause(history, restless_fields(history)), trial.steps[0].idle)
+    return Learnt(tuple(edges_in(trial, made)), step, longest_pause(history, restless_fields(history)))
 
 
 def _unhurried(plan: Plan, idle_seconds: float) -> Plan:
@@ -183,7 +177,15 @@ def _learnt(session: Session, seen: Observed, moves: Sequence[Move], planned: _P
     if not moves or time.monotonic() > ends:
         return Learnt()
     made = copies(seen, moves)
-    history = _looked_at(session, planned(there_and_back(made)), made, has_children=bool(seen.children))
+    plan = planned(there_and_back(made))
+    try:
+        history = session.watch(_unhurried(plan, MAP_IDLE_SECONDS))
+        if _is_hasty(indexed(history), made, seen.children):
+            if time.monotonic() > ends:
+                return Learnt()
+            history = session.watch(_unhurried(plan, PATIENT_QUIET_SECONDS))
+    except Refused:
+        history = None
     if history is not None and _is_sound(indexed(history), made):
         found = _learnt_from(history, made)
         own = tuple(replace(edge, move=move) for edge, move in zip(found.edges, moves, strict=True))  # a copy has hosts of its own
@@ -194,27 +196,12 @@ def _learnt(session: Session, seen: Observed, moves: Sequence[Move], planned: _P
         return Learnt()
     middle = len(moves) // 2
     first, second = (_learnt(session, seen, half, planned, ends) for half in (moves[:middle], moves[middle:]))
-    halves = first + second
-    is_crowded = halves.rests and history is not None and _is_busy(indexed(history))
-    return halves + Learnt(width=middle) if is_crowded else halves
+    return first + second
 
 
-def _looked_at(session: Session, plan: Plan, made: Sequence[Copy], *, has_children: bool) -> History | None:
-    """A run of these copies, and with patience if some were moved before all of their children were there; None: a move is
-    refused."""
-    try:
-        history = session.watch(_unhurried(plan, MAP_IDLE_SECONDS))
-        trial = indexed(history)
-        if not _is_sound(trial, made) or begins_whole(trial, made, has_children=has_children):
-            return history
-        return session.watch(_unhurried(plan, PATIENT_QUIET_SECONDS))
-    except Refused:
-        return None
-
-
-def _is_busy(trial: Trial) -> bool:
-    """Whether the controller still worked on what has appeared when it was moved, and nothing else went wrong."""
-    return not trial.steps[0].idle and not interruption(trial) and not went_wrong(trial)[0]
+def _is_hasty(trial: Trial, made: Sequence[Copy], children: Sequence[ChildKind]) -> bool:
+    """Whether nothing is wrong with a run but that it did not wait for all that the controller did in a step."""
+    return _is_sound(trial, made) and (comes_late(trial, made, children) or goes_late(trial, made))
 
 
 def _is_sound(trial: Trial, made: Sequence[Copy]) -> bool:
@@ -224,12 +211,25 @@ def _is_sound(trial: Trial, made: Sequence[Copy]) -> bool:
     return is_at_rest and not interruption(trial) and not went_wrong(trial)[0]
 
 
-def begins_whole(trial: Trial, made: Sequence[Copy], *, has_children: bool) -> bool:
-    """Whether all copies had as many children of each kind before the first was moved, and some at all where a primary has any. If
-    not, they were still to come: the controller is slow, or its life had only begun."""
-    children, before = _children(trial, made), _ends(trial)[0]
-    counts = [_count(_there(children, copy, before)) for copy in made]
-    return all(each == counts[0] for each in counts) and not (has_children and not counts[0])
+def comes_late(trial: Trial, made: Sequence[Copy], children: Sequence[ChildKind]) -> bool:
+    """Whether a copy was moved before it had as many children of a kind as another, or as one primary has alone, and was given some
+    of them later: the controller is slow, or its life had only begun."""
+    every, ends = _children(trial, made), _ends(trial)
+    counts = [[_count(_there(every, copy, end)) for end in ends[:_WAYS]] for copy in made]
+    wanted = Counter({child.resource: child.stays for child in children})
+    for first, *_ in counts:
+        wanted |= first
+    return any(
+        first[resource] < wanted[resource] and any(each[resource] > first[resource] for each in later)
+        for first, *later in counts
+        for resource in wanted
+    )
+
+
+def goes_late(trial: Trial, made: Sequence[Copy]) -> bool:
+    """Whether the way back made a child anew of a kind of which the move made none anew: the move may not have come to that."""
+    back, moved = _remade(trial, made, 2), _remade(trial, made, 1)
+    return any(late - soon for late, soon in zip(back, moved, strict=True))
 
 
 def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:
@@ -243,16 +243,27 @@ def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:
         mine = (each for each, owner in children if owner == copy.name)
         return {each.resource for each in mine if any(_is_change(commit, ends[0], ends[1]) for commit in each.commits)}
 
-    def remade(copy: Copy) -> set[str]:
-        mine = [each for each, owner in children if owner == copy.name]
-        return {each.resource for each in mine if any(_is_made_anew(each, other, ends[0], ends[1]) for other in mine)}
-
-    return [_edge(copy.move, changed(copy), remade(copy), *(there(copy, step) for step in (1, 2, 3))) for copy in made]
+    remade = _remade(trial, made, 1)
+    return [
+        _edge(copy.move, changed(copy), of, *(there(copy, step) for step in (1, 2, 3)))
+        for copy, of in zip(made, remade, strict=True)
+    ]
 
 
 def _children(trial: Trial, made: Sequence[Copy]) -> _Children:
     names = [copy.name for copy in made]
     return [(each, _owner(each, names, trial)) for each in object_history(trial).objects.values() if each.creator is not None]
+
+
+def _remade(trial: Trial, made: Sequence[Copy], since: int) -> list[set[str]]:
+    """Of which kinds each copy's children were made anew in the step after this one."""
+    children, ends = _children(trial, made), _ends(trial)
+
+    def remade(copy: Copy) -> set[str]:
+        mine = [each for each, owner in children if owner == copy.name]
+        return {each.resource for each in mine if any(_is_made_anew(each, other, ends[since - 1], ends[since]) for other in mine)}
+
+    return [remade(copy) for copy in made]
 
 
 def _ends(trial: Trial) -> list[int]:

@@ -213,7 +213,8 @@ class Confirmation:
                     new, where, run = self._run_again(each, of, history)
                     if waited_in_vain(run) and of.digest != history.digest:
                         anew = self._reruns(history, [number], patience, heals=each.heals)
-                        new, where, run = self._run_again(anew[0], history, history)
+                        died, (new, where, run) = new.died, self._run_again(anew[0], history, history)
+                        new = msgspec.structs.replace(new, died=new.died or died)
                     came = Came(came.healed or new.healed, new.died or came.died)
                     runs.append((where, run))
             known = [(where, waited(each, history.header.waited)) for where, each in runs]

@@ -175,7 +175,6 @@ class Observed:
         beside: the further programs of the subject; all else is about the controller itself.
         hosts: host names of which there may be one in a cluster only, so that a second primary has others.
         edges: the operator's map, as far as it was learnt: what moves of the primary make and delete.
-        width: so many primaries the controller works on at once and still comes to rest in time; 0: it never was too many.
         moved_pause_seconds: as `pause_seconds`, when moves take something away and bring it back.
         alone: texts of which there may be one only, and that cannot be others: no second primary has room beside the first.
         seconds: how long things took at most: a step of each kind, by its tag, until its last change (a rest: beyond what it
@@ -222,7 +221,6 @@ class Observed:
     hosts: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     edges: tuple[Edge, ...] = ()
-    width: int = 0
     moved_pause_seconds: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
 

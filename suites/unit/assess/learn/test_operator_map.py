@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from staleproof.assess.learn.operator_map import MAP_PART, Learnt, begins_whole, edges_in, looked_at_again, map_seconds
+from staleproof.assess.learn.operator_map import MAP_PART, Learnt, comes_late, edges_in, goes_late, looked_at_again, map_seconds
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.edge import Edge
-from staleproof.core.operator.observed import Observed
+from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.times import MAP_SECONDS
 from staleproof.draw.copies import Copy, copies
@@ -83,25 +83,53 @@ def test_what_comes_back_some_seconds_later_is_made_anew_once_it_was_waited_for(
 
 def test_the_parts_of_a_map_are_one_map_that_takes_as_long_as_the_slowest_of_them() -> None:
     first, second = Edge(OFF, goes=(MAPS,)), Edge(OFF)
-    parts = Learnt((first,), 0.5, 3.0), Learnt((second,), 2.0, rests=True, width=4)
-    assert parts[0] + parts[1] + Learnt() == Learnt((first, second), 2.0, 3.0, rests=True, width=4)
+    parts = Learnt((first,), 0.5, 3.0), Learnt((second,), 2.0, 0.3)
+    assert parts[0] + parts[1] + Learnt() == Learnt((first, second), 2.0, 0.3)
 
 
-def test_copies_are_whole_once_each_has_as_many_children_under_whatever_names() -> None:
+PODS = "pods"
+ALONE = [ChildKind(MAPS, 1, 0, stable_names=True, stays=1), ChildKind(PODS, 1, 0, stable_names=False, stays=1)]
+"""What one primary has by itself."""
+
+
+def late(*, comes: bool = True) -> Trial:
+    """A run in which the pod of w-b is not there yet when it is moved; it `comes` then, or never does."""
     script = begun().creates("w-a-data", resource=MAPS, owner="w-a", generated="").creates("w-a-1", owner="w-a")
-    moved = script.idle(1).step(2, "move").idle(2).step(3, "back").idle(3)
-    assert not begins_whole(Trial(moved.ends()), MADE, has_children=True), "those of w-b are still to come"
-    script = begun().creates("w-a-data", resource=MAPS, owner="w-a", generated="").creates("w-a-1", owner="w-a")
-    script = script.creates("w-b-data", resource=MAPS, owner="w-b", generated="").creates("w-b-7", owner="w-b")
-    moved = script.idle(1).step(2, "move").deletes("w-b-7").idle(2).step(3, "back").idle(3)
-    assert begins_whole(Trial(moved.ends()), MADE, has_children=True), "what a move deletes was there before"
+    script = script.creates("w-b-data", resource=MAPS, owner="w-b", generated="").idle(1).step(2, "move")
+    script = script.creates("w-b-7", owner="w-b") if comes else script
+    return Trial(script.idle(2).step(3, "back").idle(3).ends())
 
 
-def test_copies_without_any_children_are_whole_only_where_a_primary_has_none() -> None:
-    moved = begun().idle(1).step(2, "move").creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(2)
-    trial = Trial(moved.step(3, "back").idle(3).ends())
-    assert not begins_whole(trial, MADE, has_children=True)
-    assert begins_whole(trial, MADE, has_children=False)
+def test_what_one_primary_has_alone_came_late() -> None:
+    assert comes_late(late(), MADE, ALONE)
+    assert comes_late(late(), MADE, ()), "another copy has it"
+
+
+def test_what_none_has_yet_is_known_by_what_one_has_alone() -> None:
+    script = begun().idle(1).step(2, "move").creates("w-a-1", owner="w-a").creates("w-b-1", owner="w-b").idle(2)
+    trial = Trial(script.step(3, "back").idle(3).ends())
+    assert comes_late(trial, MADE, ALONE)
+    assert not comes_late(trial, MADE, ()), "that is what both moves make"
+
+
+def test_what_never_comes_is_not_late() -> None:
+    """It may be no copy's own, or have been there and gone."""
+    assert not comes_late(late(comes=False), MADE, ALONE)
+
+
+def test_what_the_way_back_makes_anew_may_be_what_the_move_had_not_come_to() -> None:
+    script = begun().creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(1).step(2, "move")
+    slow = script.idle(2).step(3, "back").deletes("w-a-data", resource=MAPS)
+    slow = slow.creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(3)
+    assert goes_late(Trial(slow.ends()), MADE)
+
+
+def test_what_both_ways_make_anew_is_not_late() -> None:
+    script = begun().creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(1)
+    for number, does in ((2, "move"), (3, "back")):
+        script = script.step(number, does).deletes("w-a-data", resource=MAPS)
+        script = script.creates("w-a-data", resource=MAPS, owner="w-a", generated="").idle(number)
+    assert not goes_late(Trial(script.ends()), MADE)
 
 
 def test_a_child_of_a_child_is_the_primarys() -> None:

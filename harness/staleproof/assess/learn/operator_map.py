@@ -64,7 +64,7 @@ class Learnt(msgspec.Struct, frozen=True):
         edges: what they do.
         step: how long one primary's part of a step takes (`side_by_side`), in seconds.
         pause: how long the controller pauses before it goes on, in seconds; of several runs the least of them, as any run may be
-            held up by something else; None: not known.
+            held up by something else; None: it never came to rest.
     """
 
     edges: tuple[Edge, ...] = ()
@@ -104,9 +104,9 @@ def learnt_of(session: Session, parts: Sequence[Task]) -> Learnt:
 
 def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned: _Planned) -> Learnt:
     """The map, once its worst moves were made again side by side, each step waited for with patience, and nothing after the last:
-    what comes some seconds later is there, and so is the pause before it."""
+    what comes some seconds later is there, and so is the pause before it. One that never rests is not waited for."""
     worst = worst_first(known.edges)[:WIDTH]
-    if not worst:
+    if not worst or known.pause is None:
         return known
     made = copies(seen, [edge.move for edge in worst])
     plan = _unhurried(planned(there_and_back(made)[:_WAYS]), PATIENT_QUIET_SECONDS)
@@ -117,7 +117,7 @@ def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned
     if not _is_sound(indexed(history), made):
         return known
     found = _learnt_from(history, made)
-    pause = max(known.pause or 0.0, found.pause or 0.0)
+    pause = max(known.pause, found.pause or 0.0)
     return Learnt(looked_at_again(known.edges, worst, found.edges), max(known.step, found.step), pause)
 
 
@@ -125,7 +125,8 @@ def _learnt_from(history: History, made: Sequence[Copy]) -> Learnt:
     """What a run of these copies shows."""
     trial = indexed(history)
     step = took([trial]).get(TOGETHER, 0.0) / side_by_side(len(made))
-    return Learnt(tuple(edges_in(trial, made)), step, longest_pause(history, restless_fields(history)))
+    pause = longest_pause(history, restless_fields(history)) if trial.steps[0].idle else None
+    return Learnt(tuple(edges_in(trial, made)), step, pause)
 
 
 def _unhurried(plan: Plan, idle_seconds: float) -> Plan:

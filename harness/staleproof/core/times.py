@@ -189,7 +189,7 @@ TRIES_AGAIN_FACTOR = 4.0
 
 AT_ONCE_SECONDS = 0.5
 """What comes later than this comes after a pause; a life whose first write comes later after it watches everything begins late."""
-MAP_IDLE_SECONDS = 1.0
+MAP_IDLE_SECONDS = 0.5
 """A step of many primaries side by side is over when the controller has done nothing for so long, at least: a client that asks for
 little at a time pauses on the way from one primary to the next, and longer on a busy machine."""
 PATIENT_QUIET_SECONDS = 5.0

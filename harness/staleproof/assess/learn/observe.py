@@ -94,7 +94,7 @@ def observe(session: Session, sample: Manifest, before: Sequence[Manifest] | Non
     bare = replace(
         bare,
         edges=known.edges,
-        moved_pause_seconds=known.pause or 0.0,
+        moved_pause_seconds=known.pause,
         seconds={TOGETHER: known.step} if known.step else {},
     )
     if bare.inputs:

@@ -20,7 +20,6 @@ from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.usability import interruption
 from staleproof.checks.trial import Trial, indexed
-from staleproof.core.history.history import History
 from staleproof.core.history.provenance import Commit
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import ChildKind, Observed
@@ -28,7 +27,7 @@ from staleproof.core.plan.move import Move
 from staleproof.core.plan.pace import longest_pause, restless_fields
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import TOGETHER, Step
-from staleproof.core.times import MAP_IDLE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS
+from staleproof.core.times import AT_ONCE_SECONDS, MAP_IDLE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS
 from staleproof.draw.copies import WIDTH, Copy, chunks, copies, mentioned, there_and_back
 from staleproof.draw.mutations.trials import spread
 from staleproof.draw.order import side_by_side
@@ -63,17 +62,18 @@ class Learnt(msgspec.Struct, frozen=True):
     Attributes:
         edges: what they do.
         step: how long one primary's part of a step takes (`side_by_side`), in seconds.
-        pause: how long the controller pauses before it goes on, in seconds; of several runs the least of them, as any run may be
-            held up by something else; None: it never came to rest.
+        rests: whether it came to rest with any of them.
+        pause: how long it waits before it goes on by itself, in seconds; 0: it does at once, or it was not looked at with patience.
     """
 
     edges: tuple[Edge, ...] = ()
     step: float = 0.0
-    pause: float | None = None
+    rests: bool = False
+    pause: float = 0.0
 
     def __add__(self, other: "Learnt") -> "Learnt":
-        pauses = [pause for pause in (self.pause, other.pause) if pause is not None]
-        return Learnt((*self.edges, *other.edges), max(self.step, other.step), min(pauses, default=None))
+        edges = (*self.edges, *other.edges)
+        return Learnt(edges, max(self.step, other.step), self.rests or other.rests, max(self.pause, other.pause))
 
 
 def has_map(session: Session, seen: Observed) -> bool:
@@ -106,7 +106,7 @@ def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned
     """The map, once its worst moves were made again side by side, each step waited for with patience, and nothing after the last:
     what comes some seconds later is there, and so is the pause before it. One that never rests is not waited for."""
     worst = worst_first(known.edges)[:WIDTH]
-    if not worst or known.pause is None:
+    if not worst or not known.rests:
         return known
     made = copies(seen, [edge.move for edge in worst])
     plan = _unhurried(planned(there_and_back(made)[:_WAYS]), PATIENT_QUIET_SECONDS)
@@ -116,17 +116,15 @@ def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned
         return known
     if not _is_sound(indexed(history), made):
         return known
-    found = _learnt_from(history, made)
-    pause = max(known.pause, found.pause or 0.0)
-    return Learnt(looked_at_again(known.edges, worst, found.edges), max(known.step, found.step), pause)
+    found, pause = _learnt_from(indexed(history), made), longest_pause(history, restless_fields(history))
+    edges = looked_at_again(known.edges, worst, found.edges)
+    return Learnt(edges, max(known.step, found.step), rests=True, pause=pause if pause > AT_ONCE_SECONDS else 0.0)
 
 
-def _learnt_from(history: History, made: Sequence[Copy]) -> Learnt:
+def _learnt_from(trial: Trial, made: Sequence[Copy]) -> Learnt:
     """What a run of these copies shows."""
-    trial = indexed(history)
     step = took([trial]).get(TOGETHER, 0.0) / side_by_side(len(made))
-    pause = longest_pause(history, restless_fields(history)) if trial.steps[0].idle else None
-    return Learnt(tuple(edges_in(trial, made)), step, pause)
+    return Learnt(tuple(edges_in(trial, made)), step, trial.steps[0].idle)
 
 
 def _unhurried(plan: Plan, idle_seconds: float) -> Plan:
@@ -188,7 +186,7 @@ def _learnt(session: Session, seen: Observed, moves: Sequence[Move], planned: _P
     except Refused:
         history = None
     if history is not None and _is_sound(indexed(history), made):
-        found = _learnt_from(history, made)
+        found = _learnt_from(indexed(history), made)
         own = tuple(replace(edge, move=move) for edge, move in zip(found.edges, moves, strict=True))  # a copy has hosts of its own
         return msgspec.structs.replace(found, edges=own)
     if history is not None:

@@ -83,8 +83,8 @@ def test_what_comes_back_some_seconds_later_is_made_anew_once_it_was_waited_for(
 
 def test_the_parts_of_a_map_are_one_map_that_takes_as_long_as_the_slowest_of_them() -> None:
     first, second = Edge(OFF, goes=(MAPS,)), Edge(OFF)
-    parts = Learnt((first,), 0.5, 3.0), Learnt((second,), 2.0, 0.3)
-    assert parts[0] + parts[1] + Learnt() == Learnt((first, second), 2.0, 0.3)
+    parts = Learnt((first,), 0.5, rests=True), Learnt((second,), 2.0)
+    assert parts[0] + parts[1] + Learnt() == Learnt((first, second), 2.0, rests=True)
 
 
 PODS = "pods"

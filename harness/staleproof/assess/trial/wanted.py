@@ -8,13 +8,12 @@ explains the trial, is withdrawn.
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
 
 import msgspec
 from filelock import Timeout
 
 from staleproof.assess.run.worker import Task
-from staleproof.assess.store.run_folder import acquired_now
+from staleproof.assess.store.run_folder import RunFolder, acquired_now
 from staleproof.assess.trial.comparison import questions
 from staleproof.assess.trial.references import References
 from staleproof.core.history.history import History, HistoryRole
@@ -70,10 +69,14 @@ class WantedRun(msgspec.Struct, frozen=True):
     is_early: bool = False
 
 
-class _Announce(Protocol):
-    """Tells other workers of runs of a plan, which follow on those that were announced before."""
+class _Announcement:
+    """What other workers are told of together: runs of plans, in the order in which they will be asked for."""
 
-    def __call__(
+    def __init__(self, shared: RunFolder) -> None:
+        self._shared = shared
+        self._keys: list[str] = []
+
+    def add(
         self,
         plan: Plan,
         role: HistoryRole | None,
@@ -82,7 +85,18 @@ class _Announce(Protocol):
         again: Again | None = None,
         *,
         is_early: bool = False,
-    ) -> None: ...
+    ) -> None:
+        """Announce these runs of a plan; see `WantedRun`."""
+        written = msgspec.Raw(encode_plan(self._shared.keep_manifests(plan)))
+        for number, run in enumerate(runs):
+            wanted = WantedRun(len(self._keys), role, number, tuple(lasts), written, again, is_early)
+            self._shared.want(run.key, msgspec.json.encode(wanted))
+            self._keys.append(run.key)
+
+    def withdraw(self) -> None:
+        """None of them is wanted any more."""
+        for key in self._keys:
+            self._shared.withdraw(key)
 
 
 class WantedRuns:
@@ -96,14 +110,14 @@ class WantedRuns:
     def comparisons(self, trial: Plan, history: History, again: Iterable[Again] = ()) -> Iterator[None]:
         """Let other workers make what the trial of this plan may have to be compared with, for as long as this lasts, and first run
         it again: that takes longest."""
-        with self._announcing() as announce:
+        with self._announcing() as announced:
 
             def announce_runs(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
-                announce(plan, role, self._references.runs_for(plan, role, times, lasts=lasts), lasts)
+                announced.add(plan, role, self._references.runs_for(plan, role, times, lasts=lasts), lasts)
                 return ()
 
             for each in again:
-                announce(trial, None, [self._rerun(trial, each)], (), each, is_early=True)
+                announced.add(trial, None, [self._rerun(trial, each)], (), each, is_early=True)
             for question in questions(announce_runs, trial):
                 question(history)
             yield
@@ -111,17 +125,17 @@ class WantedRuns:
     @contextlib.contextmanager
     def references(self, trials: Iterable[Plan]) -> Iterator[None]:
         """Let other workers make the references of trials that this worker is about to run."""
-        with self._announcing() as announce:
+        with self._announcing() as announced:
             for each in trials:
-                announce(each.reference, None, self._references.runs_of(each.reference), ())
+                announced.add(each.reference, None, self._references.runs_of(each.reference), ())
             yield
 
     @contextlib.contextmanager
     def reruns(self, trial: Plan, wanted: Iterable[Again]) -> Iterator[None]:
         """Let other workers run the trial of this plan again."""
-        with self._announcing() as announce:
+        with self._announcing() as announced:
             for each in wanted:
-                announce(trial, None, [self._rerun(trial, each)], (), each)
+                announced.add(trial, None, [self._rerun(trial, each)], (), each)
             yield
 
     def make_one(self) -> bool:
@@ -141,30 +155,13 @@ class WantedRuns:
         return False
 
     @contextlib.contextmanager
-    def _announcing(self) -> Iterator[_Announce]:
-        """Announces runs of a plan, which are withdrawn in the end."""
-        keys: list[str] = []
-
-        def announce(
-            plan: Plan,
-            role: HistoryRole | None,
-            runs: Sequence[Task],
-            lasts: Sequence[float],
-            again: Again | None = None,
-            *,
-            is_early: bool = False,
-        ) -> None:
-            written = msgspec.Raw(encode_plan(self._worker.shared.keep_manifests(plan)))
-            for number, run in enumerate(runs):
-                wanted = WantedRun(len(keys), role, number, tuple(lasts), written, again, is_early)
-                self._worker.shared.want(run.key, msgspec.json.encode(wanted))
-                keys.append(run.key)
-
+    def _announcing(self) -> Iterator[_Announcement]:
+        """Announces runs, which are withdrawn in the end."""
+        made = _Announcement(self._worker.shared)
         try:
-            yield announce
+            yield made
         finally:
-            for key in keys:
-                self._worker.shared.withdraw(key)
+            made.withdraw()
 
     def _is_made(self, key: str, wanted: WantedRun) -> bool:
         """Whether this worker has made it; False when it would be another run here, as with a Secret that no file has."""

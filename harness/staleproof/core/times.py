@@ -233,10 +233,11 @@ SHRINK_DEADLINE_SECONDS = 5.0
 """To converge for what is tried while a plan is made smaller; a controller gets more where a correct one may need more."""
 SHRINK_SECONDS = 60.0
 """A drawn plan with a finding is made smaller for so long, unless the user says otherwise."""
-SIMILAR_STEP_SECONDS = 1.0
-"""Steps whose times round up to the same multiple lasted equally long; a quick one is compared in halves, quarters, and so on."""
-SIMILAR_SETTLING_SECONDS = 5.0
-"""The same for what comes after the release."""
+SIMILAR_SECONDS = 1.0
+"""Steps whose times round up to the same multiple lasted equally long, and so did what came after the release; a quick one is
+compared in halves, quarters, and so on."""
+SIMILAR_LONG_SECONDS = 5.0
+"""The same where something took more than four times as long as this."""
 SIMILAR_QUICK_SECONDS = 0.25
 """No finer than this."""
 UNLEARNT_FACTOR = 3.0

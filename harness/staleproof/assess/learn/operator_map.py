@@ -20,6 +20,7 @@ from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.usability import interruption
 from staleproof.checks.trial import Trial, indexed
+from staleproof.core.history.history import History
 from staleproof.core.history.provenance import Commit
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import ChildKind, Observed
@@ -103,15 +104,15 @@ def learnt_of(session: Session, parts: Sequence[Task]) -> Learnt:
 
 
 def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned: _Planned) -> Learnt:
-    """The map, once its worst moves were made again side by side, each step waited for with patience, and nothing after the last:
-    what comes some seconds later is there, and so is the pause before it. One that never rests is not waited for."""
+    """The map, once its worst moves were made again side by side, and what comes of each was waited for with patience: what comes
+    some seconds later is there, and so is the pause before it. One that never rests is not waited for."""
     worst = worst_first(known.edges)[:WIDTH]
     if not worst or not known.rests:
         return known
     made = copies(seen, [edge.move for edge in worst])
-    plan = _unhurried(planned(there_and_back(made)[:_WAYS]), PATIENT_QUIET_SECONDS)
+    plan = planned(there_and_back(made)[:_WAYS])
     try:
-        history = session.references.take(session.references.shared_run("patient moves", plan, session.watch))
+        history = session.references.take(session.references.shared_run("patient moves", plan, partial(_patiently, session)))
     except Refused:
         return known
     if not _is_sound(indexed(history), made):
@@ -119,6 +120,15 @@ def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned
     found, pause = _learnt_from(indexed(history), made), longest_pause(history, restless_fields(history))
     edges = looked_at_again(known.edges, worst, found.edges)
     return Learnt(edges, max(known.step, found.step), rests=True, pause=pause if pause > AT_ONCE_SECONDS else 0.0)
+
+
+def _patiently(session: Session, plan: Plan) -> History:
+    """A run in which each move has some seconds; and, where something came late in it, one in which each step has them after the
+    last that comes."""
+    plan = _unhurried(plan, MAP_IDLE_SECONDS)
+    history = session.watch(plan, lasts=(0.0, *(PATIENT_QUIET_SECONDS for _ in plan.steps[1:]), 0.0))
+    is_late = longest_pause(history, restless_fields(history)) > AT_ONCE_SECONDS
+    return session.watch(_unhurried(plan, PATIENT_QUIET_SECONDS)) if is_late else history
 
 
 def _learnt_from(trial: Trial, made: Sequence[Copy]) -> Learnt:

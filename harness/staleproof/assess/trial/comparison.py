@@ -28,13 +28,16 @@ from staleproof.core.plan import but_for
 from staleproof.core.plan.pace import lasted, overdue_seconds
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import is_workload
-from staleproof.core.times import SIMILAR_QUICK_SECONDS, SIMILAR_SETTLING_SECONDS, SIMILAR_STEP_SECONDS
+from staleproof.core.times import SIMILAR_LONG_SECONDS, SIMILAR_QUICK_SECONDS, SIMILAR_SECONDS
 from staleproof.draw.copies import copies_in
 
 AGREEING = 6
 """So many fault-free ends must agree before a value or a count is held against a controller."""
 RERUNS, CONTROLS = 6, 12
 """A finding that comes back in some re-runs only is looked for so often with the faults, and in so many runs without them."""
+LONG_QUESTIONS = 3
+"""So many of the first questions about a trial ask for what takes as long as it."""
+_LONG = 4
 
 
 class Asks(Protocol):
@@ -178,8 +181,7 @@ def _is_usable(reference: History, history: History) -> bool:
 
 def _paced(history: History) -> tuple[float, ...]:
     """How long the trial's steps and its settling lasted, rounded up, so that trials that lasted about as long share the answer."""
-    *steps, settling = lasted(history)
-    return (*(_rounded(step, SIMILAR_STEP_SECONDS) for step in steps), _rounded(settling, SIMILAR_SETTLING_SECONDS))
+    return tuple(map(_rounded, lasted(history)))
 
 
 def _as_slow(plan: Plan, history: History) -> tuple[float, ...]:
@@ -189,8 +191,9 @@ def _as_slow(plan: Plan, history: History) -> tuple[float, ...]:
     return (*(next(took, 0.0) if is_workload(step) else 0.0 for step in plan.steps), settling)
 
 
-def _rounded(seconds: float, unit: float) -> float:
+def _rounded(seconds: float) -> float:
     """Up to a multiple of the unit; below that to its half, a quarter of it, and so on, as a quick controller is asked often."""
+    unit = SIMILAR_LONG_SECONDS if seconds > _LONG * SIMILAR_LONG_SECONDS else SIMILAR_SECONDS
     if seconds > unit:
         return math.ceil(seconds / unit) * unit
     return math.ldexp(unit, -math.floor(math.log2(unit / max(seconds, SIMILAR_QUICK_SECONDS))))

@@ -14,7 +14,7 @@ from filelock import Timeout
 
 from staleproof.assess.run.worker import Task
 from staleproof.assess.store.run_folder import RunFolder, acquired_now
-from staleproof.assess.trial.comparison import questions
+from staleproof.assess.trial.comparison import LONG_QUESTIONS, questions
 from staleproof.assess.trial.references import References
 from staleproof.core.history.history import History, HistoryRole
 from staleproof.core.plan.plan import Plan
@@ -107,19 +107,24 @@ class WantedRuns:
         self._in_vain: set[str] = set()
 
     @contextlib.contextmanager
-    def comparisons(self, trial: Plan, history: History, again: Iterable[Again] = ()) -> Iterator[None]:
-        """Let other workers make what the trial of this plan may have to be compared with, for as long as this lasts, and first run
-        it again: that takes longest."""
+    def comparisons(self, trial: Plan, history: History, again: Sequence[Again] = ()) -> Iterator[None]:
+        """Let other workers make what the trial of this plan may have to be compared with, for as long as this lasts, and run it
+        `again`: the first of these before, as that takes longest, the others after the comparisons that take as long as they."""
         with self._announcing() as announced:
 
             def announce_runs(plan: Plan, role: HistoryRole, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
                 announced.add(plan, role, self._references.runs_for(plan, role, times, lasts=lasts), lasts)
                 return ()
 
-            for each in again:
-                announced.add(trial, None, [self._rerun(trial, each)], (), each, is_early=True)
-            for question in questions(announce_runs, trial):
+            def announce_reruns(*wanted: Again) -> None:
+                for each in wanted:
+                    announced.add(trial, None, [self._rerun(trial, each)], (), each, is_early=True)
+
+            announce_reruns(*again[:1])
+            for number, question in enumerate(questions(announce_runs, trial), 1):
                 question(history)
+                if number == LONG_QUESTIONS:
+                    announce_reruns(*again[1:])
             yield
 
     @contextlib.contextmanager

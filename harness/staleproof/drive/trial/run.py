@@ -307,7 +307,8 @@ class _Run:
         for missed in self._process_faults.missed():
             bus.take(missed)
         released = time.monotonic()
-        if not self._endings.is_end_known or closes_with(self._spec.plan, len(self._spec.plan.steps)):
+        plan = self._spec.plan
+        if plan.faults and (not self._endings.is_end_known or closes_with(plan, len(plan.steps))):
             self._activity.touch(released)
         bus.take(Released(at=released))
         await self._readings.take()

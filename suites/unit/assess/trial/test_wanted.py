@@ -142,6 +142,17 @@ def test_no_rerun_is_begun_early_once_a_finding_of_the_run_was_explained(tmp_pat
         assert peer.wanted.make_one(), "it is wanted now"
 
 
+def test_the_second_rerun_comes_after_the_comparisons_that_take_as_long(tmp_path: Path) -> None:
+    asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1")
+    plan, history = trial(WORKLOAD)
+    wanted = [Again(f"gw0/trials/gw0-001/rerun-{number}", (history.digest,), 0.0, number == 2) for number in (2, 1)]
+    with asks.wanted.comparisons(plan, history, wanted):
+        made = []
+        while peer.wanted.make_one():
+            made.append((len(peer.made), len(peer.rerun)))
+    assert made[:4] == [(0, 1), (1, 1), (1, 2), (2, 2)], "a re-run, the run as slow as the trial, the other re-run, the rest"
+
+
 def test_what_is_not_wanted_any_more_is_not_made(tmp_path: Path) -> None:
     asks, peer = Peer(tmp_path, "gw0"), Peer(tmp_path, "gw1")
     plan, history = trial(WORKLOAD)

@@ -28,7 +28,7 @@ from staleproof.core.plan.move import Move
 from staleproof.core.plan.pace import longest_pause, restless_fields
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import TOGETHER, Step
-from staleproof.core.times import AT_ONCE_SECONDS, MAP_IDLE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS
+from staleproof.core.times import AT_ONCE_SECONDS, MAP_IDLE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS, REST_SECONDS
 from staleproof.draw.copies import WIDTH, Copy, chunks, copies, mentioned, there_and_back
 from staleproof.draw.mutations.trials import spread
 from staleproof.draw.order import side_by_side
@@ -125,7 +125,7 @@ def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned
 def _patiently(session: Session, plan: Plan) -> History:
     """A run in which each move has some seconds; and, where something came late in it, one in which each step has them after the
     last that comes."""
-    plan = _unhurried(plan, MAP_IDLE_SECONDS)
+    plan = _unhurried(plan, REST_SECONDS)
     history = session.watch(plan, lasts=(0.0, *(PATIENT_QUIET_SECONDS for _ in plan.steps[1:]), 0.0))
     is_late = longest_pause(history, restless_fields(history)) > AT_ONCE_SECONDS
     return session.watch(_unhurried(plan, PATIENT_QUIET_SECONDS)) if is_late else history

@@ -227,6 +227,8 @@ PROBE_SECONDS = 10.0
 """Whether a controller works at all is seen within this."""
 NUDGE_SECONDS = 5.0
 """Once a trial with a finding is over, what is lacking has so long to come after each nudge that might heal it."""
+NUDGED_REST_SECONDS = 2.0
+"""The same, where the controller goes on and does nothing for so long."""
 PROBE_FACTOR = 5.0
 """The same, of what it takes until it first writes in a reference."""
 SHRINK_DEADLINE_SECONDS = 5.0

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from staleproof.fixtures.controllers.remaking.waiting import LETTING_GO_SECONDS  # noqa: TID251
 
 from staleproof.assess.learn.accepted_moves import moves_in_words
 from staleproof.assess.learn.observe import observe
@@ -110,3 +111,16 @@ def test_whatever_is_planned_with_it_can_be_run(ruled: Observation) -> None:
     for steps in (round_trip(observed).steps, *sorted(changed, key=len, reverse=True)[:3]):
         history = ruled.session.watch(Plan(scenario="moves", steps=steps, settle=observed.settle(resync=False)))
         assert history.complete
+
+
+@pytest.mark.live
+def test_a_child_that_is_made_again_a_while_later_is_made_anew(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """It is neither taken away nor left away, and the map says after how long it comes."""
+    sample: Manifest = yaml.safe_load((MANIFESTS / "widget-content-sample.yaml").read_text())
+    with session_in(tmp_path_factory, manifests=CRDS, maps=True) as session:
+        session.use(fixture("remaking", "waiting"))
+        observed = observe(session, sample)
+    edges = [edge for edge in observed.edges if edge.takes_away]
+    assert {edge.move.path for edge in edges} == {"spec.content"}
+    assert all((edge.goes, edge.comes, edge.leaves, edge.remakes) == ((), (), (), ("configmaps",)) for edge in edges)
+    assert observed.moved_pause_seconds >= 0.9 * LETTING_GO_SECONDS

@@ -220,6 +220,7 @@ HONEST = (
     _gateway("attentive"),
     _single("exact"),
     _remaking("thorough"),
+    _remaking("waiting"),
     _supplied("secured", "rereading"),
     _supplied("configured", "rereading"),
     _supplied("configured", "marking"),

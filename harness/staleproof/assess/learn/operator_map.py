@@ -106,7 +106,7 @@ def learnt_of(session: Session, parts: Sequence[Task]) -> Learnt:
 def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned: _Planned) -> Learnt:
     """The map, once its worst moves were made again side by side, and what comes of each was waited for with patience: what comes
     some seconds later is there, and so is the pause before it. One that never rests is not waited for."""
-    worst = worst_first(known.edges)[:WIDTH]
+    worst = worth_patience(known.edges)
     if not worst or not known.rests:
         return known
     made = copies(seen, [edge.move for edge in worst])
@@ -142,6 +142,12 @@ def _unhurried(plan: Plan, idle_seconds: float) -> Plan:
     idle = max(idle_seconds, plan.settle.idle_seconds)
     settle = msgspec.structs.replace(plan.settle, idle_seconds=idle, limit_seconds=plan.settle.limit_seconds + _PAUSES * idle)
     return msgspec.structs.replace(plan, settle=settle)
+
+
+def worth_patience(edges: Sequence[Edge]) -> list[Edge]:
+    """As many as have room side by side of those that take something away: the worst, and then others of their fields."""
+    worst = worst_first(edges)
+    return [*worst, *(edge for edge in edges if edge.takes_away and edge not in worst)][:WIDTH]
 
 
 def looked_at_again(edges: Sequence[Edge], some: Sequence[Edge], found: Sequence[Edge]) -> tuple[Edge, ...]:

@@ -5,13 +5,22 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from staleproof.assess.learn.operator_map import MAP_PART, Learnt, comes_late, edges_in, goes_late, looked_at_again, map_seconds
+from staleproof.assess.learn.operator_map import (
+    MAP_PART,
+    Learnt,
+    comes_late,
+    edges_in,
+    goes_late,
+    looked_at_again,
+    map_seconds,
+    worth_patience,
+)
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.times import MAP_SECONDS
-from staleproof.draw.copies import Copy, copies
+from staleproof.draw.copies import WIDTH, Copy, copies
 
 from ...checks.script import WIDGETS, Script, trial
 
@@ -79,6 +88,13 @@ def test_what_comes_back_some_seconds_later_is_made_anew_once_it_was_waited_for(
     own, quiet = replace(OFF, path="spec.own"), Edge(OFF)
     hasty, patient = Edge(own, goes=(MAPS,), leaves=(MAPS,)), Edge(OFF, remakes=(MAPS,))
     assert looked_at_again([quiet, hasty], [hasty], [patient]) == (quiet, Edge(own, remakes=(MAPS,)))
+
+
+def test_every_move_that_takes_something_away_is_looked_at_with_patience_as_long_as_there_is_room() -> None:
+    removed = Edge(replace(OFF, kind="remove-value"), goes=(MAPS,), leaves=(MAPS,))
+    worst, pods = Edge(OFF, remakes=(MAPS,)), Edge(replace(OFF, path="spec.pods"), goes=("pods", MAPS))
+    assert worth_patience([worst, Edge(replace(OFF, path="spec.size")), removed, pods]) == [pods, worst, removed]
+    assert len(worth_patience([Edge(replace(OFF, kind=f"k{n}"), goes=(MAPS,)) for n in range(WIDTH + 1)])) == WIDTH
 
 
 def test_the_parts_of_a_map_are_one_map_that_takes_as_long_as_the_slowest_of_them() -> None:

@@ -52,11 +52,12 @@ class Outside:
         for name in self._readable:
             await self._objects(name, always=always)
 
-    async def restore(self, number: int = 0) -> None:
-        """Have everything up and in time."""
-        for name, state in tuple(self._turned.items()):
-            if state != "up":
-                await self._turn(TurnSystem(system=name, state="up"), number)
+    async def restore(self, number: int = 0) -> bool:
+        """Have everything up and in time; whether anything was not."""
+        turned = [name for name, state in self._turned.items() if state != "up"]
+        for name in turned:
+            await self._turn(TurnSystem(system=name, state="up"), number)
+        return bool(turned)
 
     # --- reading
 

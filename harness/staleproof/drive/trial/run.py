@@ -23,7 +23,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import encode as encode_plan
 from staleproof.core.plan.step import Apply, Step, describe, in_parts, parts
 from staleproof.core.plan.waiting import closes_with, departure_seconds
-from staleproof.core.times import DEPARTURE_SECONDS, POLL_SECONDS
+from staleproof.core.times import DEPARTURE_SECONDS, POLL_SECONDS, REST_SECONDS
 from staleproof.drive.cluster.api import ApiError
 from staleproof.drive.cluster.manifests import resource_type
 from staleproof.drive.process import logs
@@ -302,13 +302,12 @@ class _Run:
         bus = self._bus
         await self._proxy.release()
         await self._external_faults.settled()
-        await self._outside.restore()
+        is_calm = not await self._outside.restore() and not self._spec.plan.faults
         await self._process_faults.settled()
         for missed in self._process_faults.missed():
             bus.take(missed)
         released = time.monotonic()
-        plan = self._spec.plan
-        if plan.faults and (not self._endings.is_end_known or closes_with(plan, len(plan.steps))):
+        if not (is_calm and self._has_rested(released)) and self._may_go_on():
             self._activity.touch(released)
         bus.take(Released(at=released))
         await self._readings.take()
@@ -323,6 +322,16 @@ class _Run:
         if settled.ok and self._settle.resync:
             await self._look_again()
         return settled.ok
+
+    def _has_rested(self, now: float) -> bool:
+        """Whether it has done nothing for so long that it does nothing more by itself."""
+        since = self._activity.idle_since(now)
+        return since is not None and now - since >= REST_SECONDS
+
+    def _may_go_on(self) -> bool:
+        """Whether it may do more for the last step: nothing tells that it has come to its end, or a fault was open until then."""
+        plan = self._spec.plan
+        return not self._endings.is_end_known or closes_with(plan, len(plan.steps))
 
     async def _look_again(self) -> None:
         """Make the controller list its primaries, and again as long as it changes something each time: it may still have work."""

@@ -2,8 +2,8 @@
 
 A controller chooses some of what it writes: a free address or port, the next number. Which one is free depends on what came first,
 and on what it had been shown to be given back; a number is used up by a request that a fault made fail, or by a life that was
-killed. It may list things in the order in which they came, note when something failed, which it never does without faults, and
-count what it has done so far (`tallies`).
+killed. It may number what it keeps of earlier states (`numbering`), list things in the order in which they came, note when something
+failed, which it never does without faults, and count what it has done so far (`tallies`).
 """
 
 import re
@@ -13,10 +13,11 @@ from functools import cached_property
 from itertools import combinations
 
 from staleproof.checks.ends.hull import Baseline, group
+from staleproof.checks.ends.numbering import in_same_order
 from staleproof.checks.ends.tallies import ANNOTATIONS, Tallies
 from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history, of_resource
-from staleproof.checks.facts.roles import Role, stem_of
+from staleproof.checks.facts.roles import Role, of_any_incarnation, stem_of
 from staleproof.checks.trial import Trial
 from staleproof.checks.view.life import view
 from staleproof.core.grouping import grouped
@@ -40,7 +41,12 @@ class Equivalents:
     def has(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
         """Whether a value of a field is as good as any of those that the references have."""
         is_noted = path.startswith(ANNOTATIONS) and (_is_new_time(value, wanted) or self._tallies.has(role, path))
-        return is_noted or any(_reads_alike(value, each) for each in wanted) or self._is_free_choice(role, path, value, wanted)
+        return (
+            is_noted
+            or any(_reads_alike(value, each) for each in wanted)
+            or self._is_free_choice(role, path, value, wanted)
+            or in_same_order(self.trial, self.run, self.usual, self._state, role, path)
+        )
 
     @cached_property
     def renumbered(self) -> Collection[Role]:
@@ -52,7 +58,7 @@ class Equivalents:
             return frozenset()
         there = {obj["metadata"]["uid"] for _, obj in self.objects}
         made = (each for each in object_history(run).objects.values() if not each.owner_uid or each.owner_uid in there)
-        were = {_of_any_incarnation(each.role) for each in made}
+        were = {of_any_incarnation(each.role) for each in made}
         families = grouped((_family(role), role) for role in usual.counts.keys() | self._state.keys()).values()
         skipping = (roles for roles in families if self._is_complete(roles) and not self._missing(roles) & were)
         return {role for roles in skipping for role in roles}
@@ -123,10 +129,6 @@ class Equivalents:
 def _is_new_time(value: object, wanted: Collection[object]) -> bool:
     """Whether it is a time, and no reference has one. That a time is missing is no such thing: it may have been lost."""
     return value == TIME and set(wanted) == {MISSING}
-
-
-def _of_any_incarnation(role: Role) -> Role:
-    return role._replace(owner=role.owner.partition("#")[0])
 
 
 def _family(role: Role) -> Role:

@@ -32,7 +32,7 @@ from staleproof.checks.ends.totals import Range, Total, in_words, ranges, totals
 from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import names, object_history
 from staleproof.checks.facts.revisions import unnumbered, without_past_claims, without_past_revisions
-from staleproof.checks.facts.roles import Names, Role, named, owner_labels, stem_of
+from staleproof.checks.facts.roles import Names, Role, named, of_any_incarnation, owner_labels, stem_of, without_incarnation
 from staleproof.checks.facts.wording import contrasted, owner_name
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
@@ -310,7 +310,7 @@ def _renamed(text: str, first: str, name: str) -> str:
 
 def ends_with_more(trial: Trial, role: Role, *, until: int | None = None) -> bool:
     """Whether there are more objects of a role (of `object_history`) before a position than any reference ended with."""
-    timeless = role._replace(owner=_live(role.owner))
+    timeless = of_any_incarnation(role)
     usual = in_calm(trial, lambda run: len(_of_role(run, timeless, trial)))
     return len(_of_role(trial, timeless, trial, until=until)) > max(usual, default=0)
 
@@ -334,8 +334,8 @@ def _in_roles(objects: Iterable[tuple[str, Manifest]], names: Names) -> Iterator
     """Each object that counts, with its role, and whether its name is a stable one; (role, is stable, resource, object)."""
     counted = without_past_revisions([(resource, obj) for resource, obj in objects if _counts(resource, obj)])
     labels = owner_labels(obj for _, obj in counted)
-    stable = frozenset(each._replace(owner=_live(each.owner)) for each in names.stable)
-    stems = frozenset(role._replace(owner=_live(role.owner)) for role in names.stems)
+    stable = frozenset(each._replace(owner=without_incarnation(each.owner)) for each in names.stable)
+    stems = frozenset(of_any_incarnation(role) for role in names.stems)
     known = Names(stable, stems)
     for resource, obj in counted:
         called = named(obj, resource, obj["metadata"]["name"], labels)
@@ -352,11 +352,6 @@ def _counts(resource: str, obj: Manifest) -> bool:
     metadata = obj["metadata"]
     leaving = "deletionTimestamp" in metadata and not metadata.get("finalizers")
     return not leaving and not is_bookkeeping(resource, obj) and (resource, metadata["name"]) not in _SYSTEM_OBJECTS
-
-
-def _live(label: str) -> str:
-    """An owner without the number of its incarnation: of those that are there in the end, there is one."""
-    return label.partition("#")[0]
 
 
 def _is_measure(path: str, value: object, wanted: Collection[object]) -> bool:

@@ -22,6 +22,15 @@ class Role(NamedTuple):
     stem: str
 
 
+def of_any_incarnation(role: Role) -> Role:
+    """The role without the number of its owner's incarnation: of those that are there in the end, there is one."""
+    return role._replace(owner=without_incarnation(role.owner))
+
+
+def without_incarnation(owner: str) -> str:
+    return owner.partition("#")[0]
+
+
 class Named(NamedTuple):
     """An object by its exact name, as it may be stable across references."""
 

@@ -2,8 +2,8 @@
 
 A controller chooses some of what it writes: a free address or port, the next number. Which one is free depends on what came first,
 and on what it had been shown to be given back; a number is used up by a request that a fault made fail, or by a life that was
-killed. It may number what it keeps of earlier states (`numbering`), list things in the order in which they came, note when something
-failed, which it never does without faults, and count what it has done so far (`tallies`).
+killed. It may number what it keeps of earlier states (`numbering`), list things in the order in which they came, note when
+something failed, which it never does without faults, and count what it has done so far (`tallies`).
 """
 
 import re

@@ -18,11 +18,13 @@ from staleproof.core.plan.manifest import Manifest
 @fact
 def foreign_writes(trial: Trial) -> Sequence[tuple[Request, Incarnation]]:
     """Those that committed something, with what was written: neither the workload's nor mentioned there, nor made by a competing
-    write. A controller may apply what is there already when it starts, and no fault-free run starts it anew."""
+    write. A controller may apply what is there already when it starts, and no fault-free run starts it anew. A status is a report:
+    a controller of several kinds makes it anew of whatever is there."""
     made, ours = object_history(trial).objects, uids_of_workload(trial)
     excused = ours | {entry.uid for _, entry in trial.every(Competed)}
     committed = {commit.heard.index for commit in trial.commits if commit.heard is not None}
-    effective = (request for request in trial.work if request.succeeded and request.index in committed)
+    acts = (request for request in trial.work if request.succeeded and request.asked.subresource != "status")
+    effective = (request for request in acts if request.index in committed)
     wrote = [(request, made.get(uid)) for request in effective for uid, _ in written(request)]
     foreign = [(request, each) for request, each in wrote if each is not None and each.uid not in excused]
     said = [commit.entry.object for uid in ours for commit in made[uid].commits] if foreign else []

@@ -262,7 +262,8 @@ def no_cross_object_writes(trial: Trial) -> Iterator[Said]:
        that are gone by then are owners;
     2. one that a competing write of a fault had made;
     3. mentioned by name in an object of the workload, or in one that it owns: then the controller was asked to manage it;
-    4. like one that a reference wrote to: of the same resource, and owned by no object of the workload either.
+    4. like one that a reference wrote to: of the same resource, and owned by no object of the workload either;
+    5. an object of which only the status was written.
 
     It is provisional: what a controller may touch is known from two runs only, and it may have good reasons that show under a
     fault.
@@ -282,7 +283,7 @@ def no_cross_object_writes(trial: Trial) -> Iterator[Said]:
 
 
 def _foreign(trial: Trial, request: Request, each: Incarnation) -> Finding:
-    is_made = each.first.heard is not None and each.first.heard.index == request.index
+    is_made = each.creator is not None and each.creator.index == request.index
     verb = "deleted" if request.asked.verb.startswith("delete") else "created" if is_made else "wrote to"
     name = full_name(each.first.entry)
     because = f"the controller {verb} {name}, which the workload neither owns nor mentions; no fault-free run did"

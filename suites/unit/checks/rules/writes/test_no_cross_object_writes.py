@@ -23,6 +23,12 @@ def held(**spec: Any) -> Script:  # noqa: ANN401  # JSON
     return script.hold().creates("w-a").updates("w", status=1)
 
 
+def held_beside() -> Script:
+    """What it writes to was there before the trial, and nothing was heard of it since."""
+    script = trial().had("theirs", "configmaps").applied("w", spec=1)
+    return script.hold().creates("w-a").updates("w", status=1)
+
+
 def writes(script: Script, number: int = 1, name: str = "theirs") -> Script:
     return script.updates(name, "configmaps", subresource="", data=number)
 
@@ -77,6 +83,7 @@ def at(time: str) -> dict[str, Any]:
 
 CASES: Cases = {
     "writes to what belongs to others": (late(writes(held())), ACCUSED.format("wrote to", "theirs")),
+    "writes to what was there before": (late(writes(held_beside())), ACCUSED.format("wrote to", "theirs")),
     "an object is named once": (late(writes(writes(held(), 1), 2)), ACCUSED.format("wrote to", "theirs")),
     "makes what no reference had": (late(makes(held(), "nudge")), ACCUSED.format("created", "nudge")),
     "deletes it": (late(held().deletes("theirs", resource="configmaps")), ACCUSED.format("deleted", "theirs")),
@@ -88,6 +95,7 @@ CASES: Cases = {
     "does what it does in the references": (beside(late(makes(held(), "settings-2")), managing, done), "PASS"),
     "did it before any fault": (late(writes(trial().applied("theirs", "configmaps")).applied("w").hold().creates("w-a")), "PASS"),
     "grandchildren are its own": (late(grown()), "PASS"),
+    "reports on another kind that it serves": (late(held().updates("theirs", "configmaps", status={"ready": True})), "PASS"),
     "children of an owner that is gone are its own": (late(held().removed("w", WIDGETS).deletes("w-a")), "PASS"),
     "to adopt and to release is to manage": (late(adopted()), "PASS"),
     "the workload mentions it": (late(writes(held(settings={"from": ["configmaps/theirs"]}))), "PASS"),

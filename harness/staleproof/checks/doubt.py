@@ -14,6 +14,7 @@ from typing import Literal
 from staleproof.checks.but_for import in_alike
 from staleproof.checks.ends.cessation import cessation
 from staleproof.checks.ends.convergence import unneeded
+from staleproof.checks.ends.finished import over_before_it_caught_up
 from staleproof.checks.facts.fault_outcomes import hostility
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.recovery_budget import awaits_election, budget
@@ -122,6 +123,7 @@ DOUBTS = (
         "the user's steps came to something else", ("memory", "end", "silence", "pace"), Outcome.INCONCLUSIVE, recreated_otherwise
     ),
     Doubt("a child was set aside", ("surplus", "memory", "end", "silence", "pace"), Outcome.INCONCLUSIVE, set_aside),
+    Doubt("what it works for was over", ("end",), Outcome.NOT_EXERCISED, over_before_it_caught_up),
     Doubt("it had too little time", ("end", "unfinished"), Outcome.INCONCLUSIVE, too_soon),
     Doubt("a fault had no occasion", ("aim",), Outcome.NOT_EXERCISED, unfired),
     Doubt("no API server does this", ("conformance",), Outcome.NOT_EXERCISED, lambda trial: hostility(trial.plan)),

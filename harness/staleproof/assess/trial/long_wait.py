@@ -13,7 +13,7 @@ import msgspec
 from staleproof.assess.trial.result import failures
 from staleproof.checks.catalog import is_scored
 from staleproof.checks.doubt import too_soon
-from staleproof.checks.ends.convergence import certain_difference, converged, differences
+from staleproof.checks.ends.convergence import converged, differences
 from staleproof.checks.judge import judge
 from staleproof.checks.trial import Trial, indexed
 from staleproof.checks.verdict import MAY_HEAL, Basis, Outcome, Verdict
@@ -58,11 +58,11 @@ def waited(history: History, seconds: float) -> History:
 
 
 def is_another(before: Trial, after: Trial) -> bool:
-    """Whether what is missing at the end of a trial that waited long is not what was missing at the end of the one before, but may
-    be what comes of the wait."""
-    wanted = {certain_difference(before, before.settled)} if before.settled is not None else set()
+    """Whether anything is missing at the end of a trial that waited long that was not missing at the end of the one before: it may
+    be what comes of the wait, as what has run to its end is removed after a while (`ttlSecondsAfterFinished`)."""
+    known = {each.text for each in differences(before, before.settled)} if before.settled is not None else set()
     found = differences(after, after.settled) if after.settled is not None else []
-    return bool(found) and not any(each.text in wanted for each in found)
+    return any(each.text not in known for each in found if not each.unstable)
 
 
 def waited_seconds(history: History) -> float:

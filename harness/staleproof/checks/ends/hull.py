@@ -71,10 +71,12 @@ class Compared(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is not as the references ended, in words. `unstable`: they did not agree on it themselves."""
+    """What is not as the references ended, in words. `unstable`: they did not agree on it themselves; `role`: of which objects, if
+    it is of one role."""
 
     text: str
     unstable: bool = False
+    role: Role | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ class Baseline:
                 kind = self._kind(role, state)
                 is_given = not role.owner and (role.resource, role.stem) in self.given
                 text = _given(role, kind, found) if is_given else _miscounted(role, kind, found, counts)
-                yield Difference(text, "" in self.shaky.get(role, ()))
+                yield Difference(text, "" in self.shaky.get(role, ()), role)
         for role in sorted(state):
             for flat in state[role]:
                 difference = self._field(role, flat, self.masks, own, is_fine)
@@ -201,7 +203,7 @@ class Baseline:
             what = f"the number of {path[:-1]}" if path.endswith("#") else path
             title = f"{kind} of {owner_name(role.owner)}" if role.owner else f"{kind}/{role.stem}" if role.stem else kind
             text = f"{title}: {what} is {shown}, fault-free runs ended with {right}"
-            return Difference(text, path in self.shaky.get(role, ()))
+            return Difference(text, path in self.shaky.get(role, ()), role)
         return None
 
 

@@ -68,6 +68,18 @@ def test_what_is_missing_after_the_wait_may_be_something_else() -> None:
     assert is_another(first, beside(Script(SEVER).opens().flaps().pair(5).stuck(60.0)))
 
 
+def test_what_is_gone_after_the_wait_may_be_gone_in_any_case() -> None:
+    def ended(script: Script) -> Script:
+        return script.creates("w-job", resource="jobs.batch", generated="")
+
+    def both(script: Script) -> Script:
+        return ended(script.pair(2))
+
+    first = beside(ended(one_of_two()).stuck(), both)
+    gone = ended(one_of_two()).removed("w-job", "jobs.batch").stuck(60.0)
+    assert is_another(first, beside(gone, both)), "though what was missing before is missing still"
+
+
 def test_the_cause_is_that_of_the_fault() -> None:
     held = history_of(Script(HOLD).hold().pair(1).let_go().stuck(30.0))
     restarted = history_of(Script(RESTART).opens().pair(1).restarted().stuck(30.0))

@@ -1,0 +1,64 @@
+"""What is kept for Pods that run to their end is not needed when they have ended; what is kept for longer is."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from staleproof.checks.ends.finished import over_before_it_caught_up
+from staleproof.checks.judge import verdict_of
+from staleproof.checks.rules.ends import CONVERGES_AFTER_CATCH_UP
+from staleproof.checks.trial import Trial
+from staleproof.checks.verdict import Outcome
+
+from ..script import HOLD, Script, beside
+
+HOSTS = "configmaps"
+
+
+def runs(script: Script, *, hosts: bool = True, ends: bool = True, later: bool = False, spare: bool = False) -> Script:
+    """A Pod runs to its end; of its hosts a list is kept, for as long as it runs, or also when it has ended (`later`)."""
+    script.step(1, "apply").applied("w", spec=1).creates("w-a", generated="", status={"phase": "Running"})
+    script.creates("w-hosts", resource=HOSTS, generated="", data={"hosts": ""})
+    if spare:
+        script.creates("w-spare", resource=HOSTS, generated="", data={"hosts": ""})
+    if hosts:
+        script.updates("w-hosts", HOSTS, subresource="", data={"hosts": "w-a"})
+    if ends:
+        script.applied("w-a", "pods", status={"phase": "Succeeded"})
+    if later:
+        script.updates("w-hosts", HOSTS, subresource="", data={"hosts": "none"})
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def late(usual: Callable[[Script], Script] = runs, **done: bool) -> Trial:
+    script = runs(Script(HOLD), **done).fires(0, "its stream was held")
+    return beside(script.released().passes(300), usual)
+
+
+def test_what_only_something_that_runs_needs_is_not_missed_when_that_has_ended() -> None:
+    trial = late(hosts=False)
+    assert (
+        over_before_it_caught_up(trial)
+        == "what it makes for pods that run to their end was not needed any more when it could catch up"
+    )
+    assert verdict_of(CONVERGES_AFTER_CATCH_UP, trial).outcome is Outcome.NOT_EXERCISED
+
+
+@pytest.mark.parametrize(
+    "trial",
+    [
+        late(hosts=False, ends=False),
+        late(partial(runs, later=True), hosts=False),
+        late(partial(runs, ends=False), hosts=False, ends=False),
+        late(spare=True),
+    ],
+    ids=["it runs on", "it is written to afterwards, too", "nothing ends by itself", "there is more than should be"],
+)
+def test_what_is_missed_is_a_finding(trial: Trial) -> None:
+    assert not over_before_it_caught_up(trial)
+    assert verdict_of(CONVERGES_AFTER_CATCH_UP, trial).outcome is Outcome.FAIL
+
+
+def test_what_differs_in_nothing_is_as_it_was() -> None:
+    assert not over_before_it_caught_up(late())

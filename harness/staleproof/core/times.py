@@ -36,6 +36,8 @@ OWED_SECONDS = 2.0
 """A commit that a watch has to show is waited for so long."""
 MISSED_SECONDS = 90.0
 """A watch that ended is waited for so long."""
+EXPECTED_SECONDS = 30.0
+"""The same for a watch that a new life is expected to open, since it opened the last: another one opened it by itself."""
 REJECTED_SECONDS = 4.0
 """A controller that does nothing but try again what is rejected is at rest after this: a little longer than it takes to see how it
 tries."""

@@ -27,7 +27,7 @@ for a commit longer than `OWED_SECONDS`, or for a watch longer than `MISSED_SECO
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -58,7 +58,7 @@ from staleproof.core.history.entry import (
 from staleproof.core.history.history import is_work
 from staleproof.core.history.request import BOOKKEEPING, WRITES
 from staleproof.core.history.resource_version import Revision
-from staleproof.core.times import CALL_SECONDS, MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
+from staleproof.core.times import CALL_SECONDS, EXPECTED_SECONDS, MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
 
 CalledAfter = tuple[str, str]
 """A resource, and a name or the beginning of generated ones."""
@@ -86,8 +86,9 @@ class Activity:
 
     `programs`: the further programs of the subject. `_starting`: those of which a new life has not opened any watch yet, though the
     one before it had some. `_unasked`: what some life watched before it was shown anything of a trial; `_shown`: the programs of
-    which the present life was. `_missed`: the watches that must come back, and since when. `_began`: when the present life of a
-    program did that has not yet written anything.
+    which the present life was. `_missed`: the watches that must come back, and since when; `_expected`: those of them that a new
+    life is only expected to open, because lives before it did. `_seen`: when the last entry came. `_began`: when the present life
+    of a program did that has not yet written anything.
     """
 
     namespace: str = ""
@@ -104,6 +105,8 @@ class Activity:
     _reached: dict[StreamId, int] = field(default_factory=dict)
     _commits: dict[str, tuple[int, float]] = field(default_factory=dict)
     _missed: dict[_Watch, float] = field(default_factory=dict)
+    _expected: set[_Watch] = field(default_factory=set)
+    _seen: float = 0.0
     _had: set[tuple[str, str]] = field(default_factory=set)
     _unasked: set[_Watch] = field(default_factory=set)
     _shown: set[str] = field(default_factory=set)
@@ -114,6 +117,7 @@ class Activity:
     _begins_seconds: float = 0.0
 
     def see(self, entry: Entry) -> None:
+        self._seen = max(self._seen, entry.at)
         match entry:
             case Asked() if self._counts(entry.resource, entry.namespace):
                 self._asked(entry)
@@ -133,7 +137,7 @@ class Activity:
     def idle_since(self, now: float) -> float | None:
         """Since when the controller has had nothing to do and changed nothing; None while something is under way."""
         begins = any(now < at + self._begins_seconds for at in self._began.values())  # a new life may not have come to its work yet
-        misses = not self._is_cut_off and any(now - at < MISSED_SECONDS for at in self._missed.values())
+        misses = not self._is_cut_off and any(now - at < self._patience(watch) for watch, at in self._missed.items())
         calls = any(now - call.at < CALL_SECONDS for call in self._calls.values())
         if self._in_flight or calls or begins or self._owed(now) or misses or self._changes.awaits(now - OWED_SECONDS):
             return None
@@ -214,14 +218,19 @@ class Activity:
         self._had = {each for each in self._had if each[0] != program}
 
     def restarted(self, program: str = "") -> None:
-        """A new process has no streams, and those of the old one are not waited for."""
+        """A new process has no streams, and those of the old one are not waited for. What the old one was expected to watch, and
+        had not asked for in all the time that it was waited for, is expected of none any more."""
+        late = [each for each in self._expected if each.program == program and self._seen - self._missed[each] >= EXPECTED_SECONDS]
+        never = {(program, watch.resource) for watch in late}
+        self._had -= never
+        self._unasked = {watch for watch in self._unasked if (watch.program, watch.resource) not in never}
         self._starting.discard(program)
         self._shown.discard(program)
         over = [number for number, stream in self.streams.items() if self.program(stream.client) == program]
         for number in over:
             del self.streams[number]
             self._reached.pop(number, None)
-        self._missed = {watch: at for watch, at in self._missed.items() if watch.program != program}
+        self._forget_missed(lambda watch: watch.program == program)
         self._in_flight = {number: asked for number, asked in self._in_flight.items() if self.program(asked.client) != program}
         if not self.programs:  # else it is not known whose calls they are; the relay reports when their connections have ended
             self._calls.clear()
@@ -250,8 +259,9 @@ class Activity:
     def born(self, now: float, program: str = "") -> None:
         """Its next life began: it is not idle before it watches what the last life watched."""
         had = [each for each in self._had if each[0] == program]
-        self._missed = {watch: at for watch, at in self._missed.items() if watch.program != program}
+        self._forget_missed(lambda watch: watch.program == program)
         self._missed |= {_Watch(*each): now for each in had}
+        self._expected |= {_Watch(*each) for each in had}
         self._starting = self._starting - {program} | ({program} if had else set())
         self.touch(now)
 
@@ -309,8 +319,8 @@ class Activity:
                 self._starting.discard(watch.program)
                 if watch.program not in self._shown:
                     self._unasked.add(watch)
-                self._missed.pop(_Watch(watch.program, watch.resource), None)
-                self._missed.pop(watch, None)
+                self._forget_missed(lambda each: each in (watch, _Watch(watch.program, watch.resource)))
+                self._missed |= {each: entry.at for each in self._expected if each.program == watch.program}
                 self.touch(entry.at)
             case Refused():
                 self.touch(entry.at)
@@ -324,9 +334,21 @@ class Activity:
         """It must come back, or another one of the resource if no life opened it by itself."""
         watch, still_open = self._watch(stream), set(map(self._watch, self.streams.values()))
         if watch in self._unasked and watch not in still_open:
-            self._missed[watch] = at
+            self._misses(watch, at)
         elif (watch.program, watch.resource) not in {(other.program, other.resource) for other in still_open}:
-            self._missed[_Watch(watch.program, watch.resource)] = at
+            self._misses(_Watch(watch.program, watch.resource), at)
+
+    def _misses(self, watch: _Watch, at: float) -> None:
+        self._missed[watch] = at
+        self._expected.discard(watch)
+
+    def _forget_missed(self, forgets: Callable[[_Watch], bool]) -> None:
+        self._missed = {watch: at for watch, at in self._missed.items() if not forgets(watch)}
+        self._expected &= self._missed.keys()
+
+    def _patience(self, watch: _Watch) -> float:
+        """A client that lost a watch may wait long before it tries again; one that begins asks for one after the other."""
+        return EXPECTED_SECONDS if watch in self._expected else MISSED_SECONDS
 
     def _kept_waiting(self, entry: Stalled | Resumed) -> None:
         if isinstance(entry, Stalled):
@@ -340,14 +362,14 @@ class Activity:
         if asked is not None and is_work(asked):
             self.touch(asked.at)
         if entry.verb == "watch":
-            self._missed = {watch: at for watch, at in self._missed.items() if watch.resource != entry.resource}
+            self._forget_missed(lambda watch: watch.resource == entry.resource)
 
     def _resumed(self, entry: Resumed) -> None:
         if entry.verb == "watch":
             watching = {self.program(stream.client) for stream in self.streams.values() if stream.resource == entry.resource}
             for program in {watch.program for watch in self._unasked if watch.resource == entry.resource} or {""}:
                 if program not in watching:
-                    self._missed[_Watch(program, entry.resource)] = entry.at
+                    self._misses(_Watch(program, entry.resource), entry.at)
         self.touch(entry.at)
 
     def _answered(self, entry: Answered | Listed) -> None:

@@ -30,7 +30,7 @@ from staleproof.core.history.entry import (
     Withheld,
 )
 from staleproof.core.history.resource_version import Revision
-from staleproof.core.times import CALL_SECONDS, MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
+from staleproof.core.times import CALL_SECONDS, EXPECTED_SECONDS, MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
 
 from ..entries import NAMESPACE as NS
 from ..entries import answered, asked, changed, committed, delivered, wrote
@@ -403,6 +403,32 @@ def test_a_watch_that_is_opened_when_it_is_first_needed_is_not_waited_for_in_the
     activity.see(opened(9.0, resource="secrets", stream=2))
     activity.see(closed(10.0, stream=2))
     assert activity.idle_since(11.0) is None, "once it is open, its end is noticed as that of any other"
+
+
+def test_a_watch_that_a_new_life_does_not_open_is_not_waited_for_in_the_lives_after_it() -> None:
+    """Another one opened it by itself, because of something that was there before the trial."""
+    activity = after(opened(1.0), opened(2.0, resource="secrets", stream=2))
+    activity.dies()
+    activity.died(3.0)
+    activity.born(4.0)
+    activity.see(opened(7.0, stream=3))
+    assert activity.idle_since(7.0 + EXPECTED_SECONDS - 0.1) is None, "one watch comes after the other"
+    assert activity.idle_since(7.0 + EXPECTED_SECONDS) == 7.0
+    activity.see(delivered(8.0 + EXPECTED_SECONDS, 5))
+    activity.dies()
+    activity.died(50.0)
+    activity.born(60.0)
+    activity.see(opened(61.0, stream=4))
+    assert activity.idle_since(62.0) == 61.0
+
+
+def test_a_watch_that_is_turned_away_is_waited_for_as_long_as_any() -> None:
+    activity = after(opened(1.0))
+    activity.dies()
+    activity.died(2.0)
+    activity.born(3.0)
+    activity.see(Resumed(at=4.0, verb="watch", resource="pods", fault=FaultIndex(0)))
+    assert activity.idle_since(4.0 + EXPECTED_SECONDS) is None
 
 
 def test_what_a_life_was_shown_before_any_trial_makes_no_watch_a_late_one() -> None:

@@ -64,6 +64,10 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     watch(config, held=True)
     _refuse_workers_in_one_cluster(config)
+    if config.getoption("tx", default=None):
+        from staleproof.plugin.outages import Outages
+
+        config.pluginmanager.register(Outages(config))
     share_seed(config)  # before Hypothesis' own plugin asks for it, as above
     if settings_of(config).replay:
         config.args = [str(_bundled_suite() / "test_replay.py")]

@@ -612,4 +612,36 @@ OPERATORS: Sequence[Operator] = (
             ),
         },
     ),
+    Operator(
+        name="crossplane",
+        library="controller-runtime, and caches of its own that it starts and stops",
+        origin=GoModule("github.com/crossplane/crossplane/v2", "v2.0.2", "cmd/crossplane"),
+        has="cluster-scoped primaries, of whose states it keeps numbered records; it starts controllers while it runs, and stops them",
+        arguments=(
+            "core",
+            "start",
+            "--metrics-port={metrics_port}",
+            "--health-probe-port={webhook_port}",
+            "--enable-webhooks=false",
+            "--tls-client-certs-dir={webhook_cert_dir}",
+        ),
+        options=(
+            "--staleproof-crds={published}/cluster/crds",
+            "--staleproof-samples={published}/test/e2e/manifests/apiextensions/composition/basic-namespaced/setup/definition.yaml",
+            "--staleproof-samples={published}/test/e2e/manifests/apiextensions/composition/basic-namespaced/setup/composition.yaml",
+            "--staleproof-companions=auto",
+        ),
+    ),
+    Operator(
+        name="mpi-operator",
+        library="client-go informers and queues of its own",
+        origin=GoModule("github.com/kubeflow/mpi-operator", "v0.6.0", "cmd/mpi-operator"),
+        has="a batch workload: Pods and a Job of fixed names, a Secret with a key drawn by chance; it always asks for a lock",
+        arguments=("-alsologtostderr", "-lock-namespace=default"),  # and port 8080, which is compiled in: one worker
+        options=(
+            "--staleproof-crds={published}/manifests/base/kubeflow.org_mpijobs.yaml",
+            "--staleproof-samples={published}/examples/v2beta1/pi/pi.yaml",
+            "--staleproof-companions=auto",
+        ),
+    ),
 )

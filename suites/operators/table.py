@@ -616,7 +616,7 @@ OPERATORS: Sequence[Operator] = (
         name="crossplane",
         library="controller-runtime, and caches of its own that it starts and stops",
         origin=GoModule("github.com/crossplane/crossplane/v2", "v2.0.2", "cmd/crossplane"),
-        has="cluster-scoped primaries, of whose states it keeps numbered records; it starts controllers while it runs, and stops them",
+        has="cluster-scoped primaries, of whose states it keeps numbered records; it starts and stops controllers while it runs",
         arguments=(
             "core",
             "start",

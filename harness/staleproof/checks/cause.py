@@ -210,11 +210,20 @@ def _as_read(trial: Trial, situation: _Situation, resource: str) -> _Situation:
 
 
 def _explained(origins: Mapping[int, _Origin]) -> dict[int, _Origin]:
-    """An end that is not as it should be comes from the first write on an old view, if there was one; what is outside does not."""
+    """An end that is not as it should be comes from the first write on an old view, if there was one; if not, from what explains
+    most of all that is said of it. What is outside does not."""
     writes = [origin for origin in origins.values() if origin.write is not None]
     first = min(writes, key=lambda origin: origin.write.index if origin.write is not None else 0, default=None)
     own = {key for key, origin in origins.items() if origin.write or origin.situation in (_DRIFT, _OUTSIDE)}
-    return {key: origin if key in own or not first else replace(first, write=None) for key, origin in origins.items()}
+    ends = (origin for key, origin in origins.items() if key not in own)
+    because = replace(first, write=None) if first is not None else min(ends, key=_explains, default=None)
+    return {key: origin if key in own or because is None else because for key, origin in origins.items()}
+
+
+def _explains(origin: _Origin) -> int:
+    """How many situations explain more."""
+    known = (_PAST_WATCH, *SITUATIONS)
+    return known.index(origin.situation) if origin.situation in known else len(known)
 
 
 def _decisive(trial: Trial, finding: Finding) -> Request | None:

@@ -1,4 +1,4 @@
-"""What keeps a worker from its plans is told at once: pytest would tell only when the others have run them all."""
+"""A worker that cannot run its plans is reported at once: pytest would report it only when the others have run them all."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ _OURS = "staleproof: "
 
 
 class Outages:
-    """In the controlling process of xdist's workers. Each worker is told of once."""
+    """In the controlling process of xdist's workers. Each worker is reported once."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -112,6 +112,13 @@ def test_an_end_comes_from_the_first_write_on_an_old_view_whatever_else_was_done
     ]
 
 
+def test_all_that_is_said_of_an_end_has_the_cause_that_explains_most() -> None:
+    script = Script(HOLD, Reject(resource="pods", verb="create")).opens().fires().opens(1).fires(1).applied("w")
+    names = {entry.fault: index for index, entry in enumerate(script.entries) if isinstance(entry, FaultOpened)}
+    found = judged(script, Finding("the end", (names[FaultIndex(1)],)), Finding("the same end", (names[FaultIndex(0)],)))
+    assert {cause for _, cause in found} == {"it goes wrong on an old view of pods"}
+
+
 @pytest.mark.parametrize(("seconds", "again", "severity"), [(1.0, 5, "transient"), (9.0, 5, "undone"), (1.0, 6, "undone")])
 def test_what_was_soon_as_before_was_undone_for_a_moment(seconds: float, again: int, severity: Severity) -> None:
     script = held().applied("w", spec=5).updates("w", subresource="", spec=0)

@@ -1,4 +1,4 @@
-"""What keeps a worker from its plans is told at once, with what to do."""
+"""A worker that cannot run its plans is reported at once, with the remedy."""
 
 import pytest
 
@@ -39,18 +39,18 @@ def shown(pytester: pytest.Pytester, text: str) -> list[str]:
     return lines[: next(number for number, line in enumerate(lines) if "ERRORS" in line)]
 
 
-def test_an_environment_that_fails_is_told_once_with_its_cure(pytester: pytest.Pytester) -> None:
+def test_an_environment_that_fails_is_reported_once_with_its_cure(pytester: pytest.Pytester) -> None:
     lines = shown(pytester, TAKEN)
     told = [line for line in lines if "worker gw1" in line]
     assert told == ["staleproof: worker gw1: the controller exited with code 1 before any trial."]
     assert any("a port that it listens on is taken" in line and "{metrics_port}" in line for line in lines)
 
 
-def test_an_error_of_a_users_fixture_is_pytests_to_tell(pytester: pytest.Pytester) -> None:
+def test_an_error_of_a_users_fixture_is_pytests_to_report(pytester: pytest.Pytester) -> None:
     assert not any("worker gw1" in line for line in shown(pytester, "the database is down"))
 
 
-def test_nothing_is_told_where_nothing_is_shown(pytester: pytest.Pytester) -> None:
+def test_nothing_is_reported_where_nothing_is_shown(pytester: pytest.Pytester) -> None:
     config = pytester.parseconfig("-p", "no:terminal")
     config.pluginmanager.unregister(name="terminalreporter")
     report = pytest.TestReport("test_it", ("test_it.py", 1, "test_it"), {}, "failed", TAKEN, "setup")

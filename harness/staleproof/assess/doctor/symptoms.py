@@ -221,7 +221,8 @@ SYMPTOMS = (
     Symptom(
         "a port that it listens on is taken, by another program or by the controller of another worker (-n)",
         "give it a free one: {metrics_port} and {webhook_port} stand for one each, and 0 turns many off "
-        "(--metrics-bind-address=127.0.0.1:{metrics_port} --health-probe-bind-address=0); where none can be given, leave out -n",
+        "(--metrics-bind-address=127.0.0.1:{metrics_port} --health-probe-bind-address=0); with one that cannot be chosen, "
+        "leave out -n",
         (
             _log(r"address (?:is )?already in use", "listen tcp :8080: bind: address already in use"),
             _log(r"AddrInUse|BindException|EADDRINUSE|seems to be in use", "Error: Os { code: 98, kind: AddrInUse }"),

@@ -60,9 +60,9 @@ def waited(history: History, seconds: float) -> History:
 def is_another(before: Trial, after: Trial) -> bool:
     """Whether anything is missing at the end of a trial that waited long that was not missing at the end of the one before: it may
     be what comes of the wait, as what has run to its end is removed after a while (`ttlSecondsAfterFinished`)."""
-    known = {each.text for each in differences(before, before.settled)} if before.settled is not None else set()
+    known = {each.about for each in differences(before, before.settled)} if before.settled is not None else set()
     found = differences(after, after.settled) if after.settled is not None else []
-    return any(each.text not in known for each in found if not each.unstable)
+    return any(each.about not in known for each in found if not each.unstable)
 
 
 def waited_seconds(history: History) -> float:

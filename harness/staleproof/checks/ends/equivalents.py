@@ -45,7 +45,7 @@ class Equivalents:
             is_noted
             or any(_reads_alike(value, each) for each in wanted)
             or self._is_free_choice(role, path, value, wanted)
-            or in_same_order(self.trial, self.run, self.usual, self._state, role, path)
+            or (not self._is_asked_for(value) and in_same_order(self.trial, self.run, self.usual, self._state, role, path))
         )
 
     @cached_property

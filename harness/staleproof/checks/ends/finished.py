@@ -16,6 +16,8 @@ from staleproof.checks.ends.hull import ends_with_more
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role, of_any_incarnation
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.history.entry import FaultClosed
+from staleproof.core.history.history import Position
 from staleproof.core.history.provenance import Commit
 from staleproof.core.plan.manifest import Manifest
 
@@ -24,14 +26,11 @@ _PODS, _JOBS = "pods", "jobs.batch"
 
 @fact
 def over_before_it_caught_up(trial: Trial) -> str:
-    """That all that ends by itself in fault-free runs had ended by the release, and that what differs is only ever written before
-    that, in words."""
-    ended = (
-        Counter(each.resource for each, _ in _ended(trial, until=trial.released)) if trial.released is not None else Counter[str]()
-    )
-    if not ended or any(
-        usual - ended for usual in in_references(trial, lambda run: Counter(each.resource for each, _ in _ended(run)))
-    ):
+    """That all had ended while a fault lasted that ends by itself in fault-free runs, which leave nothing at work, and that what
+    differs is only ever written before that, in words."""
+    until = _caught_up(trial)
+    ended = Counter(each.resource for each, _ in _ended(trial, until=until)) if until is not None else Counter[str]()
+    if not ended or not all(in_references(trial, partial(_is_all_over, ended=ended))):
         return ""
     found = [each.role for each in differences(trial, trial.unwoken) if not each.unstable]
     if not found or not all(role is not None and _is_only_for_it(trial, role) for role in found):
@@ -39,9 +38,32 @@ def over_before_it_caught_up(trial: Trial) -> str:
     return f"what it makes for {' and '.join(sorted(ended))} that run to their end was not needed any more when it could catch up"
 
 
+def _caught_up(trial: Trial) -> Position | None:
+    """Where the last fault was over that kept the controller back, and it could catch up; None if none did."""
+    closed = {entry.fault: index for index, entry in trial.every(FaultClosed)}
+    lasting = [number for number, fault in trial.fired.items() if fault.keeps_back]
+    ends = [closed.get(number, trial.released) for number in lasting]
+    return max((end for end in ends if end is not None), default=None)
+
+
+def _is_all_over(run: Trial, ended: Counter[str]) -> bool:
+    """Whether a fault-free run ends with nothing at work, and no more had ended by itself than here."""
+    over = {each.uid for each, _ in _ended(run)}
+    live = (each for each in object_history(run).objects.values() if each.owner_uid and each.is_live(before=len(run.entries)))
+    return not Counter(each.resource for each, _ in _ended(run)) - ended and all(
+        each.uid in over or _is_idle(each) for each in live
+    )
+
+
+def _is_idle(each: Incarnation) -> bool:
+    return each.resource not in (_PODS, _JOBS) and not (each.last.entry.object.get("spec") or {}).get("replicas")
+
+
 def _is_only_for_it(trial: Trial, role: Role) -> bool:
-    """Whether fault-free runs write to such objects only until all has ended, and there are no more of them than in these."""
-    return not ends_with_more(trial, role) and all(in_references(trial, partial(_done_before, role=role)))
+    """Whether such objects do not run themselves, fault-free runs write to them only until all has ended, and there are no more of
+    them than in these."""
+    is_fit = role.resource not in (_PODS, _JOBS) and not ends_with_more(trial, role)
+    return is_fit and all(in_references(trial, partial(_done_before, role=role)))
 
 
 def _done_before(run: Trial, role: Role) -> bool:

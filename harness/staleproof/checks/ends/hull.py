@@ -72,11 +72,17 @@ class Compared(Protocol):
 @dataclass(frozen=True, slots=True)
 class Difference:
     """What is not as the references ended, in words. `unstable`: they did not agree on it themselves; `role`: of which objects, if
-    it is of one role."""
+    it is of one role, and `what`: which field of theirs, or that there are `fewer` or `more`."""
 
     text: str
     unstable: bool = False
     role: Role | None = None
+    what: str = ""
+
+    @property
+    def about(self) -> Hashable:
+        """What it says something of, whatever that is at the moment."""
+        return (self.role, self.what) if self.role is not None else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,7 @@ class Baseline:
                 kind = self._kind(role, state)
                 is_given = not role.owner and (role.resource, role.stem) in self.given
                 text = _given(role, kind, found) if is_given else _miscounted(role, kind, found, counts)
-                yield Difference(text, "" in self.shaky.get(role, ()), role)
+                yield Difference(text, "" in self.shaky.get(role, ()), role, "fewer" if found < min(counts) else "more")
         for role in sorted(state):
             for flat in state[role]:
                 difference = self._field(role, flat, self.masks, own, is_fine)
@@ -203,7 +209,7 @@ class Baseline:
             what = f"the number of {path[:-1]}" if path.endswith("#") else path
             title = f"{kind} of {owner_name(role.owner)}" if role.owner else f"{kind}/{role.stem}" if role.stem else kind
             text = f"{title}: {what} is {shown}, fault-free runs ended with {right}"
-            return Difference(text, path in self.shaky.get(role, ()), role)
+            return Difference(text, path in self.shaky.get(role, ()), role, path)
         return None
 
 

@@ -22,13 +22,18 @@ State = Mapping[Role, Sequence[Flat]]
 
 def in_same_order(trial: Trial, run: Trial, usual: Baseline, state: State, role: Role, path: str) -> bool:
     """Whether the objects of an owner are numbered in a state of a run, and as in a reference but for how high the numbers are.
-    `role`, `path`: one of them, and where its number is."""
-    order = _order(state, role, path)
+    `role`, `path`: one of them, and where its number is, which is higher than in any reference."""
+    order, runs = _order(state, role, path), [run, *trial.references]
+    is_higher = all(_is_below(each, state[role][0].get(path)) for each in usual.values[role][path].values()) if order else False
     return (
-        bool(order)
-        and _counts_up(run, role, path)
+        is_higher
+        and all(_counts_up(each, role, path) for each in runs)
         and order in in_references(trial, lambda each: _order_in(each, usual, role, path))
     )
+
+
+def _is_below(usual: object, number: object) -> bool:
+    return isinstance(usual, int) and isinstance(number, int) and usual < number
 
 
 def _order_in(run: Trial, usual: Baseline, role: Role, path: str) -> Sequence[Role]:
@@ -45,10 +50,11 @@ def _order(state: State, role: Role, path: str) -> Sequence[Role]:
 
 
 def _counts_up(run: Trial, role: Role, path: str) -> bool:
-    """Whether each number that the controller ever wrote there was the next."""
+    """Whether each number that the controller ever wrote there, for the owner that is there in the end, was the next."""
     of = [each for each in of_resource(run, role.resource) if of_any_incarnation(each.role)[:2] == role[:2]]
-    given = [number for _, number in sorted(_given(run, [each for each in of if each.owner_uid == of[-1].owner_uid], path))]
-    return given == [*range(1, len(given) + 1)] or given == [*range(len(given))]
+    owners = {each.owner_uid for each in of if each.is_live(before=len(run.entries))}
+    given = [number for _, number in sorted(_given(run, [each for each in of if each.owner_uid in owners], path))]
+    return len(owners) == 1 and bool(given) and given in ([*range(1, len(given) + 1)], [*range(len(given))])
 
 
 def _given(run: Trial, objects: Sequence[Incarnation], path: str) -> Iterator[tuple[int, object]]:

@@ -263,7 +263,7 @@ def no_cross_object_writes(trial: Trial) -> Iterator[Said]:
     2. one that a competing write of a fault had made;
     3. mentioned by name in an object of the workload, or in one that it owns: then the controller was asked to manage it;
     4. like one that a reference wrote to: of the same resource, and owned by no object of the workload either;
-    5. an object of which only the status was written.
+    5. an object of which only the status was written: a report, as one that serves several kinds makes of each.
 
     It is provisional: what a controller may touch is known from two runs only, and it may have good reasons that show under a
     fault.

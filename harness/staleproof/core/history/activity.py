@@ -220,8 +220,8 @@ class Activity:
     def restarted(self, program: str = "") -> None:
         """A new process has no streams, and those of the old one are not waited for. What the old one was expected to watch, and
         had not asked for in all the time that it was waited for, is expected of none any more."""
-        late = [each for each in self._expected if each.program == program and self._seen - self._missed[each] >= EXPECTED_SECONDS]
-        never = {(program, watch.resource) for watch in late}
+        due = [] if self._is_cut_off or program in self._starting else [each for each in self._expected if each.program == program]
+        never = {(program, each.resource) for each in due if self._seen - self._missed[each] >= EXPECTED_SECONDS}
         self._had -= never
         self._unasked = {watch for watch in self._unasked if (watch.program, watch.resource) not in never}
         self._starting.discard(program)
@@ -316,11 +316,9 @@ class Activity:
             case Opened():
                 self.streams[entry.stream] = entry
                 watch = self._watch(entry)
-                self._starting.discard(watch.program)
                 if watch.program not in self._shown:
                     self._unasked.add(watch)
-                self._forget_missed(lambda each: each in (watch, _Watch(watch.program, watch.resource)))
-                self._missed |= {each: entry.at for each in self._expected if each.program == watch.program}
+                self._opened(watch, entry.at)
                 self.touch(entry.at)
             case Refused():
                 self.touch(entry.at)
@@ -338,6 +336,14 @@ class Activity:
         elif (watch.program, watch.resource) not in {(other.program, other.resource) for other in still_open}:
             self._misses(_Watch(watch.program, watch.resource), at)
 
+    def _opened(self, watch: _Watch, at: float) -> None:
+        """A new life that opens its first watch, or one that was expected, has the time for the next."""
+        comes = _Watch(watch.program, watch.resource)
+        if watch.program in self._starting or comes in self._expected:
+            self._missed |= {each: at for each in self._expected if each.program == watch.program}
+        self._starting.discard(watch.program)
+        self._forget_missed(lambda each: each in (watch, comes))
+
     def _misses(self, watch: _Watch, at: float) -> None:
         self._missed[watch] = at
         self._expected.discard(watch)
@@ -347,8 +353,8 @@ class Activity:
         self._expected &= self._missed.keys()
 
     def _patience(self, watch: _Watch) -> float:
-        """A client that lost a watch may wait long before it tries again; one that begins asks for one after the other."""
-        return EXPECTED_SECONDS if watch in self._expected else MISSED_SECONDS
+        """A client that lost a watch may wait long before it tries again; one that has begun asks for one after the other."""
+        return EXPECTED_SECONDS if watch in self._expected and watch.program not in self._starting else MISSED_SECONDS
 
     def _kept_waiting(self, entry: Stalled | Resumed) -> None:
         if isinstance(entry, Stalled):
@@ -361,6 +367,7 @@ class Activity:
         asked = self._in_flight.pop(entry.request, None)
         if asked is not None and is_work(asked):
             self.touch(asked.at)
+        self._expected -= {watch for watch in self._expected if watch.resource == entry.resource}
         if entry.verb == "watch":
             self._forget_missed(lambda watch: watch.resource == entry.resource)
 

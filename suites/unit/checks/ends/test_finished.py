@@ -11,7 +11,7 @@ from staleproof.checks.rules.ends import CONVERGES_AFTER_CATCH_UP
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
 
-from ..script import HOLD, Script, beside
+from ..script import HOLD, RESTART, Script, beside
 
 HOSTS = "configmaps"
 
@@ -62,3 +62,52 @@ def test_what_is_missed_is_a_finding(trial: Trial) -> None:
 
 def test_what_differs_in_nothing_is_as_it_was() -> None:
     assert not over_before_it_caught_up(late())
+
+
+JOBS, DONE = "jobs.batch", {"conditions": [{"type": "Complete", "status": "True"}]}
+
+
+def database(script: Script, *, service: bool = True) -> Script:
+    """A Job prepares what stays."""
+    script.step(1, "apply").applied("w", spec=1).creates("w-init", resource=JOBS, generated="", spec={"image": "init"})
+    script.creates("w-db", resource="statefulsets.apps", generated="", spec={"replicas": 3})
+    if service:
+        script.creates("w-svc", resource="services", generated="", spec={"selector": "w"})
+    return script.applied("w-init", JOBS, status=DONE).idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def job(script: Script, *, image: str = "new") -> Script:
+    script.step(1, "apply").applied("w", spec="new").creates("w-job", resource=JOBS, generated="", spec={"image": image})
+    return script.applied("w-job", JOBS, status=DONE).idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def in_time(script: Script, *, hosts: bool = True, held: bool = False, restarted: bool = False) -> Script:
+    """The fault is over while the Pod runs on for long."""
+    script.step(1, "apply").applied("w", spec=1)
+    if held:
+        script.hold()
+    script.creates("w-a", generated="", status={"phase": "Running"}).creates(
+        "w-hosts", resource=HOSTS, generated="", data={"h": ""}
+    )
+    if held:
+        script.let_go().passes(100)
+    if restarted:
+        script.restarted().fires(0, "it was restarted").passes(100)
+    if hosts:
+        script.updates("w-hosts", HOSTS, subresource="", data={"h": "w-a"})
+    return script.applied("w-a", "pods", status={"phase": "Succeeded"}).idle(1).step(2, "touch").applied("w").idle(2)
+
+
+@pytest.mark.parametrize(
+    "trial",
+    [
+        beside(database(Script(HOLD), service=False).fires(0, "held").released().passes(300), database),
+        beside(job(Script(HOLD), image="old").fires(0, "held").released().passes(300), job),
+        beside(in_time(Script(HOLD), hosts=False, held=True).released().passes(300), in_time),
+        beside(in_time(Script(RESTART), hosts=False, restarted=True).released().passes(300), in_time),
+    ],
+    ids=["what stays needs it", "the Job itself is wrong", "it could catch up long before", "only a restart, long before"],
+)
+def test_what_ended_excuses_nothing_else(trial: Trial) -> None:
+    assert not over_before_it_caught_up(trial)
+    assert verdict_of(CONVERGES_AFTER_CATCH_UP, trial).outcome is Outcome.FAIL

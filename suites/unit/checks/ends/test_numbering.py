@@ -52,3 +52,39 @@ def test_another_order_or_another_number_is_a_difference(given: tuple[tuple[str,
 
 def test_one_number_alone_orders_nothing() -> None:
     assert difference(ended(("a", 1), ("a", 2), usual=(("a", 1),)))
+
+
+def asked(script: Script, *numbers: int, asks: tuple[int, ...] = ()) -> Script:
+    """One has 1, the other what it is given; `asks`: the user's wishes for that."""
+    script.step(1, "apply").applied("w", spec={"other": 2}).creates("w-a", resource=KEPT, generated="", spec={"level": 1})
+    script.creates("w-b", resource=KEPT, generated="", spec={"level": 2}).idle(1).step(2, "apply")
+    for number in asks:
+        script.applied("w", spec={"other": number})
+    for number in numbers:
+        script.updates("w-b", KEPT, subresource="", spec={"level": number})
+    return script.idle(2)
+
+
+@pytest.mark.parametrize(
+    ("given", "usual", "asks"),
+    [((), (3,), (3,)), ((3,), (3, 2), (3, 2)), ((3,), (), (3,))],
+    ids=["missed", "not taken back", "wished for, and not any more"],
+)
+def test_a_number_that_a_user_asks_for_is_no_numbering(
+    given: tuple[int, ...], usual: tuple[int, ...], asks: tuple[int, ...]
+) -> None:
+    assert difference(
+        beside(asked(Script(), *given, asks=asks).released().passes(300), lambda each: asked(each, *usual, asks=asks))
+    )
+
+
+def nested(script: Script, highest: int) -> Script:
+    """Two sets of one Widget, each with members that have weights; those of the last set are 1 and 2."""
+    script.step(1, "apply").applied("w", spec=1).creates("rs-a", "rs-b", resource="replicasets.apps", generated="")
+    for name, owner, weight in (("a-x", "rs-a", 5), ("a-y", "rs-a", highest), ("b-x", "rs-b", 1), ("b-y", "rs-b", 2)):
+        script.creates(name, owner=owner, generated="", spec={"weight": weight})
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def test_what_several_owners_have_is_not_numbered_together() -> None:
+    assert difference(beside(nested(Script(), 77).released().passes(300), lambda each: nested(each, 9)))

@@ -189,6 +189,8 @@ def _origin(trial: Trial, finding: Finding) -> _Origin:
         if concerned:
             primary = (fault for fault in concerned if fault.resource in trial.primaries)
             resource = "" if situation.name == "restart" else next(primary, concerned[0]).resource
+            if resource == ANY and situation.name == "old view" and write is not None and write.asked.verb == "create":
+                resource = write.asked.resource  # what is made again was not seen
             return _Origin(_as_read(trial, situation, resource), resource, write)
     return _Origin(*outside, write) if outside is not None else _Origin(None, "", write)
 

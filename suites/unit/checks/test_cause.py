@@ -46,7 +46,12 @@ CASES: dict[str, tuple[Script, Severity, str]] = {
     "a status": (held().updates("w", status=1), "undone", f"it updates the status of {WIDGETS} on an old view of pods"),
     "no write": (held(), "stuck", "it goes wrong on an old view of pods"),
     "no fault": (trial().applied("w").creates("w-a"), "duplicated", "it creates pods without any fault"),
-    "of everything": (held(HoldStream(resource="*")).creates("w-a"), "duplicated", "it creates pods on an old view of everything"),
+    "of everything": (held(HoldStream(resource="*")).creates("w-a"), "duplicated", "it creates pods on an old view of pods"),
+    "an update of everything": (
+        held(HoldStream(resource="*")).updates("w", subresource="", spec=0),
+        "undone",
+        f"it updates {WIDGETS} on an old view of everything",
+    ),
     "after a rejection": (
         held(Reject(resource="pods", verb="create")).creates("w-a"),
         "duplicated",

@@ -1,9 +1,11 @@
 """What there was of a trial at a moment."""
 
+import copy
+
 from staleproof.checks.ends.states import final_objects, lasting_objects, namespaced_kinds
 from staleproof.checks.trial import Trial
 
-from ..script import Script, beside, trial
+from ..script import WIDGETS, Script, beside, trial
 
 
 def called(objects: list[tuple[str, dict[str, object]]]) -> list[str]:
@@ -30,3 +32,18 @@ def test_what_a_garbage_collector_would_take_does_not_last() -> None:
     of = beside(owned(trial()).removed("w", "widgets.example.com"), owned)
     assert called(final_objects(of)) == ["w-a", "x"]
     assert called(lasting_objects(of)) == ["x"]
+
+
+def test_what_is_given_a_second_owner_is_as_it_is_and_what_is_given_none_is_released() -> None:
+    script = trial().applied("w").applied("v").creates("w-a", metadata={"labels": {"app": "w"}})
+    metadata = script._objects["pods", "w-a"]["metadata"]
+    (own,) = metadata["ownerReferences"]
+    plain, other = {**own, "controller": False}, {**own, "name": "v", "uid": script.uid("v", WIDGETS), "controller": False}
+
+    def ends(references: list[dict[str, object]]) -> dict[str, object]:
+        changed = {**metadata, "ownerReferences": references}
+        of = Trial(copy.deepcopy(script).updates("w-a", "pods", subresource="", metadata=changed).ends())
+        return next(obj["metadata"] for resource, obj in final_objects(of) if resource == "pods")
+
+    assert "labels" in ends([plain, other])
+    assert "labels" not in ends([])

@@ -17,6 +17,7 @@ from staleproof.core.times import (
     CIRCLES_SECONDS,
     MARGIN_SECONDS,
     POLL_SECONDS,
+    SURE_SECONDS,
 )
 from staleproof.drive.trial.event_bus import Condition, EventBus
 from staleproof.drive.trial.looks import Looks
@@ -46,6 +47,7 @@ class Endings:
         self._process_faults, self._readings = process_faults, readings
         self._live, self._so_far = live, so_far
         self._step_began = self._needed = 0.0
+        self._good: dict[float, bool] = {}
 
     async def until_over(self, number: int) -> bool:
         """Wait until a step is over; whether the controller is idle then, and not just out of time.
@@ -147,7 +149,10 @@ class Endings:
                 due = idle + (settle.idle_seconds if was_released else settle.settling_seconds)
             else:
                 due = max(since + settle.quiet_seconds, idle + settle.idle_seconds, released + lasts)
-            return due if now < due else looks.find_nothing(now)
+            if now < due:
+                return due
+            found = looks.find_nothing(now)
+            return found if found is True else self._is_as_good(idle, now) or found
 
         limit = lasts + (spec.deadline_seconds or settle.deadline_seconds)
         while limit:
@@ -155,6 +160,15 @@ class Endings:
                 return ""
             limit = self._more_seconds(time.monotonic() - released)
         return looks.in_the_end()
+
+    def _is_as_good(self, since: float, now: float) -> bool | float:
+        """Whether what differs is nothing that a verdict is about, once the controller has rested for long; or when it has."""
+        patience, due = self._spec.patience, since + max(SURE_SECONDS, self._settle.idle_seconds)
+        if patience is None or now < due:
+            return patience is not None and due
+        if since not in self._good:
+            self._good[since] = not patience.missing(self._so_far())
+        return self._good[since]
 
     async def _has_awaited_a_retry(self, released: float) -> bool:
         """Wait until the controller has tried again what it may be about to do again, or has had the time for it; whether there was

@@ -16,12 +16,12 @@ from staleproof.core.history.history import Header, History
 from staleproof.core.history.resource_version import Revision
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Rest
-from staleproof.core.times import ASKED_AGAIN_SECONDS, CIRCLES_SECONDS
+from staleproof.core.times import ASKED_AGAIN_SECONDS, CIRCLES_SECONDS, SURE_SECONDS
 from staleproof.drive.trial.endings import Endings
 from staleproof.drive.trial.event_bus import EventBus
 from staleproof.drive.trial.process_faults import ProcessFaults
 from staleproof.drive.trial.readings import Readings
-from staleproof.drive.trial.spec import TrialSpec
+from staleproof.drive.trial.spec import Patience, TrialSpec
 
 PLAN = Plan(scenario="x", title="t", steps=(Rest(seconds=1.0),), faults=(HoldStream(resource="pods"),))
 NOTHING = History(Header(plan=PLAN, namespace="ns"), ())
@@ -156,4 +156,17 @@ def test_a_retry_that_may_come_is_waited_for_though_nothing_is_missing(comes_at:
     ending, _ = endings(clock, spec(may_come=may_come, converged=lambda _: ""))
     end = asyncio.run(ending.until_settled(0.0))
     assert end.ok
+    assert until <= clock.now < until + 2.0
+
+
+@pytest.mark.parametrize(
+    ("missing", "is_well", "until"),
+    [("", True, SURE_SECONDS), ("2 of 3 pods", False, 10.0)],
+    ids=["no verdict is about it", "what a verdict is about"],
+)
+def test_what_no_verdict_is_about_is_not_waited_for(missing: str, until: float, clock: Clock, *, is_well: bool) -> None:
+    patience = Patience(0.0, lambda _: missing)
+    ending, _ = endings(clock, spec(patience=patience, converged=lambda _: "an annotation of another user's"))
+    end = asyncio.run(ending.until_settled(0.0))
+    assert end.ok is is_well
     assert until <= clock.now < until + 2.0

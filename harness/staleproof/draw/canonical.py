@@ -212,7 +212,11 @@ def hidden_creates(observed: Observed) -> list[HideOwnWrite]:
 
 def slow_to_start(observed: Observed) -> Settle:
     """For plans that restart it: its start may take longer than anything that it does, and being elected longer still."""
-    settle = patient(observed)
+    return with_a_start(patient(observed))
+
+
+def with_a_start(settle: Settle) -> Settle:
+    """With the time for a start in each step."""
     return structs.replace(settle, limit_seconds=max(settle.limit_seconds, STARTED_SECONDS))
 
 

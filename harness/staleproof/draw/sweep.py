@@ -17,8 +17,9 @@ from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Patch, in_parts
-from staleproof.core.times import PATIENT_QUIET_SECONDS, SKEW_SECONDS, STARTED_SECONDS
+from staleproof.core.times import PATIENT_QUIET_SECONDS, SKEW_SECONDS
 from staleproof.core.wording import plural
+from staleproof.draw.canonical import with_a_start
 from staleproof.draw.copies import SWEEP, WIDTH, Copy, back_and_there, chunks, copies, copies_in, made_anew, there, there_and_back
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past
@@ -28,8 +29,8 @@ from staleproof.draw.profile import Profile
 def moved(observed: Observed) -> Settle:
     """For plans with moves: what they take away may come again a while later, and a start takes long. The API server is never away,
     so what does not come soon is compared at once, and waited for only then."""
-    settle = dataclasses.replace(observed, pause_seconds=max(observed.pause_seconds, observed.moved_pause_seconds)).settle()
-    return replace(settle, limit_seconds=max(settle.limit_seconds, STARTED_SECONDS))
+    pause = max(observed.pause_seconds, observed.moved_pause_seconds)
+    return with_a_start(dataclasses.replace(observed, pause_seconds=pause).settle())
 
 
 SCENARIO = Scenario(SWEEP, settle=moved)

@@ -50,8 +50,9 @@ def test_an_error_of_a_users_fixture_is_pytests_to_report(pytester: pytest.Pytes
     assert not any("worker gw1" in line for line in shown(pytester, "the database is down"))
 
 
-def test_nothing_is_reported_where_nothing_is_shown(pytester: pytest.Pytester) -> None:
+def test_nothing_is_reported_where_nothing_is_shown(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]) -> None:
     config = pytester.parseconfig("-p", "no:terminal")
     config.pluginmanager.unregister(name="terminalreporter")
     report = pytest.TestReport("test_it", ("test_it.py", 1, "test_it"), {}, "failed", TAKEN, "setup")
     Outages(config).pytest_runtest_logreport(report)
+    assert capsys.readouterr() == ("", "")

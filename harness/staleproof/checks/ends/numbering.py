@@ -23,10 +23,12 @@ State = Mapping[Role, Sequence[Flat]]
 def in_same_order(trial: Trial, run: Trial, usual: Baseline, state: State, role: Role, path: str) -> bool:
     """Whether the objects of an owner are numbered in a state of a run, and as in a reference but for how high the numbers are.
     `role`, `path`: one of them, and where its number is, which is higher than in any reference."""
-    order, runs = _order(state, role, path), [run, *trial.references]
-    is_higher = all(_is_below(each, state[role][0].get(path)) for each in usual.values[role][path].values()) if order else False
+    order, known = _order(state, role, path), usual.values.get(role, {}).get(path, {})
+    if not (order and known):
+        return False
+    runs = [run, *trial.references]
     return (
-        is_higher
+        all(_is_below(each, state[role][0].get(path)) for each in known.values())
         and all(_counts_up(each, role, path) for each in runs)
         and order in in_references(trial, lambda each: _order_in(each, usual, role, path))
     )
@@ -42,10 +44,12 @@ def _order_in(run: Trial, usual: Baseline, role: Role, path: str) -> Sequence[Ro
 
 
 def _order(state: State, role: Role, path: str) -> Sequence[Role]:
-    """The roles of one owner's objects of this resource, by their numbers; empty where one has none, or two have the same."""
+    """The roles of one owner's objects of this resource, by their numbers; empty where one has none, two have the same, or two
+    cannot be told apart by their names."""
     flats = [(each, flat.get(path)) for each, found in state.items() if each[:2] == role[:2] for flat in found]
     numbers = [(each, number) for each, number in flats if isinstance(number, int) and not isinstance(number, bool)]
-    is_numbered = len(numbers) == len(flats) > 1 and len({number for _, number in numbers}) == len(flats)
+    roles, different = {each for each, _ in numbers}, {number for _, number in numbers}
+    is_numbered = len(roles) == len(different) == len(flats) > 1
     return [each for each, _ in sorted(numbers, key=itemgetter(1))] if is_numbered else []
 
 

@@ -88,3 +88,8 @@ def nested(script: Script, highest: int) -> Script:
 
 def test_what_several_owners_have_is_not_numbered_together() -> None:
     assert difference(beside(nested(Script(), 77).released().passes(300), lambda each: nested(each, 9)))
+
+
+def test_a_number_that_no_reference_has_is_a_difference() -> None:
+    given = kept(Script(), ("a", 1), ("b", 2), says="level").released().passes(300)
+    assert difference(beside(given, lambda script: kept(script, ("a", 1), ("b", 2), says="revision"))).endswith("<not set>")

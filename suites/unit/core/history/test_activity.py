@@ -405,12 +405,18 @@ def test_a_watch_that_is_opened_when_it_is_first_needed_is_not_waited_for_in_the
     assert activity.idle_since(11.0) is None, "once it is open, its end is noticed as that of any other"
 
 
+def born_after(*watches: Entry) -> Activity:
+    """A life opened these by itself, died at 2, and another one has begun at 3."""
+    activity = after(*watches)
+    activity.dies()
+    activity.died(2.0)
+    activity.born(3.0)
+    return activity
+
+
 def test_a_watch_that_a_new_life_does_not_open_is_not_waited_for_in_the_lives_after_it() -> None:
     """Another one opened it by itself, because of something that was there before the trial."""
-    activity = after(opened(1.0), opened(2.0, resource="secrets", stream=2))
-    activity.dies()
-    activity.died(3.0)
-    activity.born(4.0)
+    activity = born_after(opened(1.0), opened(1.1, resource="secrets", stream=2))
     activity.see(opened(7.0, stream=3))
     assert activity.idle_since(7.0 + EXPECTED_SECONDS - 0.1) is None, "one watch comes after the other"
     assert activity.idle_since(7.0 + EXPECTED_SECONDS) == 7.0
@@ -423,18 +429,12 @@ def test_a_watch_that_a_new_life_does_not_open_is_not_waited_for_in_the_lives_af
 
 
 def test_a_new_life_that_has_opened_nothing_yet_is_waited_for_as_long_as_any() -> None:
-    activity = after(opened(1.0))
-    activity.dies()
-    activity.died(2.0)
-    activity.born(3.0)
+    activity = born_after(opened(1.0))
     assert activity.idle_since(3.1 + EXPECTED_SECONDS) is None
 
 
 def test_what_no_client_could_open_is_expected_of_the_next_life() -> None:
-    activity = after(opened(1.0), opened(1.1, resource="secrets", stream=2))
-    activity.dies()
-    activity.died(2.0)
-    activity.born(3.0)
+    activity = born_after(opened(1.0), opened(1.1, resource="secrets", stream=2))
     activity.see(opened(4.0, stream=3))
     activity.reachable(4.5, yes=False)
     activity.see(changed(6.0 + EXPECTED_SECONDS, 9))
@@ -447,30 +447,21 @@ def test_what_no_client_could_open_is_expected_of_the_next_life() -> None:
 
 
 def test_a_watch_whose_list_is_kept_waiting_is_no_watch_that_never_comes() -> None:
-    activity = after(opened(1.0), opened(1.1, resource="secrets", stream=2))
-    activity.dies()
-    activity.died(2.0)
-    activity.born(3.0)
+    activity = born_after(opened(1.0), opened(1.1, resource="secrets", stream=2))
     activity.see(opened(4.0, resource="secrets", stream=3))
     activity.see(Stalled(at=4.1, request=RequestId(7), verb="list", resource="pods", fault=FaultIndex(0)))
     assert activity.idle_since(4.2 + EXPECTED_SECONDS) is None
 
 
 def test_another_watch_that_comes_and_goes_does_not_keep_it_awake() -> None:
-    activity = after(opened(1.0), opened(1.1, resource="secrets", stream=2))
-    activity.dies()
-    activity.died(2.0)
-    activity.born(3.0)
+    activity = born_after(opened(1.0), opened(1.1, resource="secrets", stream=2))
     for number in range(5):
         activity.see(opened(4.0 + 20 * number, stream=10 + number))
     assert activity.idle_since(85.0) == 84.0
 
 
 def test_a_watch_that_is_turned_away_is_waited_for_as_long_as_any() -> None:
-    activity = after(opened(1.0))
-    activity.dies()
-    activity.died(2.0)
-    activity.born(3.0)
+    activity = born_after(opened(1.0))
     activity.see(Resumed(at=4.0, verb="watch", resource="pods", fault=FaultIndex(0)))
     assert activity.idle_since(4.0 + EXPECTED_SECONDS) is None
 

@@ -167,7 +167,7 @@ async def watched(environment: Environment, samples: Sequence[Manifest]) -> list
     resources = [(await resource_type(each, environment.api)).name for each in samples]
 
     def opened() -> set[str]:
-        return {stream.resource for stream in environment.bus.activity.streams.values()}
+        return {stream.resource for stream in environment.bus.activity.watches.streams.values()}
 
     before = None if len(set(resources)) > 1 else opened()  # samples of one kind need not be told apart
     while not opened().issuperset(resources) and before != opened():

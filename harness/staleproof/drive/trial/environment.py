@@ -185,7 +185,7 @@ class Environment:
     @property
     def shows_namespaces(self) -> bool:
         """Whether the controller sees namespaces come and go."""
-        return self.bus.activity.watches(NAMESPACES.name)
+        return self.bus.activity.watches.include(NAMESPACES.name)
 
     async def accompany(self, names: tuple[str, ...]) -> float:
         """Have these companions, of which some may run already; the seconds that all starts have taken so far."""

@@ -11,6 +11,7 @@ from contextlib import suppress
 from staleproof.core.history.activity import Activity
 from staleproof.core.history.entry import Asked, Broke, Entry, Opened
 from staleproof.core.history.scope import Scope
+from staleproof.core.history.watches import Watches
 from staleproof.core.history.whereabouts import Whereabouts
 from staleproof.core.times import POLL_SECONDS
 from staleproof.drive.trial.recorder import Recorder
@@ -34,7 +35,7 @@ class EventBus:
 
     def __init__(self, tokens: Mapping[str, str] | None = None) -> None:
         self.tokens = tokens or {}
-        self.activity = Activity(programs=frozenset(self.tokens))
+        self.activity = Activity(watches=Watches(frozenset(self.tokens)))
         self.scope = Scope()
         self.whereabouts = Whereabouts()
         self.recorder: Recorder | None = None

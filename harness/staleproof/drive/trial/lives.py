@@ -121,7 +121,7 @@ class Lives:
 
     def _see(self, entry: Entry) -> None:
         """What another program asks for says nothing of this one."""
-        if not isinstance(entry, Asked | Refused) or self.bus.activity.program(entry.client) == self.name:
+        if not isinstance(entry, Asked | Refused) or self.bus.activity.watches.program(entry.client) == self.name:
             self._leases.see(entry)
             self._contact.see(entry)
 
@@ -182,7 +182,7 @@ class Lives:
         if self.program is None:
             return
         self._is_ending = True
-        self.bus.activity.dies(self.name)
+        self.bus.activity.watches.will_end(self.name)
         if not gently:
             await self.program.send_signal(signal.SIGKILL)
             await self.program.wait()
@@ -239,7 +239,9 @@ class Lives:
         self.bus.flaws.clear()
         controller = await self._start()
         watching = await self.bus.until(
-            lambda now: self.bus.activity.has_streams(self.name) or not controller.running or now + POLL_SECONDS,  # no entry yet
+            lambda now: (
+                self.bus.activity.watches.is_open(self.name) or not controller.running or now + POLL_SECONDS
+            ),  # no entry yet
             limit_seconds=self.start_seconds,
         )
         if not controller.running:
@@ -261,7 +263,7 @@ class Lives:
         yet to be elected rests, too, and does nothing of what the next run is about."""
         activity = self.bus.activity
         since = activity.idle_since(now)
-        known, again = activity.is_known(self.name), activity.watches_again(self.name)
+        known, again = activity.watches.is_known(self.name), activity.watches.are_back(self.name)
         is_early = known and not again and not self.watches_otherwise and self.running is not None
         if since is None or is_early:
             return now + POLL_SECONDS

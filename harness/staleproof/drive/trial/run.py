@@ -313,7 +313,8 @@ class _Run:
         await self._readings.take()
         await self._sweep()
         await bus.until(
-            lambda now: not self._activity.is_starting or now + POLL_SECONDS, limit_seconds=self._environment.lives.start_seconds
+            lambda now: not self._activity.watches.is_starting or now + POLL_SECONDS,
+            limit_seconds=self._environment.lives.start_seconds,
         )
         settled = await self._endings.until_settled(released)
         bus.take(settled)

@@ -241,7 +241,7 @@ class Workload:
         )
 
     def _streams(self, resource: str) -> set[int]:
-        return {number for number, stream in self.bus.activity.streams.items() if stream.resource == resource}
+        return {number for number, stream in self.bus.activity.watches.streams.items() if stream.resource == resource}
 
     async def _type(self, target: Target) -> ResourceType:
         return await resource_type(

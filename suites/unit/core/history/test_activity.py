@@ -30,7 +30,8 @@ from staleproof.core.history.entry import (
     Withheld,
 )
 from staleproof.core.history.resource_version import Revision
-from staleproof.core.times import CALL_SECONDS, EXPECTED_SECONDS, MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
+from staleproof.core.history.watches import Watches
+from staleproof.core.times import CALL_SECONDS, MISSED_SECONDS, OWED_SECONDS, REJECTED_SECONDS
 
 from ..entries import NAMESPACE as NS
 from ..entries import answered, asked, changed, committed, delivered, wrote
@@ -294,7 +295,7 @@ def test_a_new_trial_keeps_the_open_streams() -> None:
     activity.begin(NS, 4.0)
     activity.see(committed(5.0, 9))
     assert activity.idle_since(5.5) is None
-    assert list(activity.streams) == [1]
+    assert list(activity.watches.streams) == [1]
 
 
 def test_any_caller_may_report_activity() -> None:
@@ -331,7 +332,7 @@ def test_a_refused_watch_is_something_that_happened_and_is_still_missed() -> Non
 
 def test_a_dead_controller_is_idle_and_a_new_one_is_not_before_it_watches_again() -> None:
     activity = after(opened(1.0))
-    activity.dies()
+    activity.watches.will_end()
     activity.see(closed(1.9, "client"))  # its connections end with it, before or after we know
     activity.died(2.0)
     assert activity.idle_since(3.0) == 2.0
@@ -345,7 +346,7 @@ def test_a_program_that_exits_by_itself_is_idle_until_it_lives_again_and_then_wa
     activity = after(opened(1.0), closed(1.9, "client"), Exited(at=2.0, life=1, code=2))
     assert activity.idle_since(3.0) == 2.0
     activity.born(4.0)
-    assert activity.is_starting
+    assert activity.watches.is_starting
     assert activity.idle_since(5.0) is None
     activity.see(opened(6.0))
     assert activity.idle_since(7.0) == 6.0
@@ -358,17 +359,6 @@ def test_watches_are_not_waited_for_while_no_client_can_connect() -> None:
     activity.reachable(100.0, yes=True)
     assert activity.idle_since(101.0) is None
     assert activity.idle_since(100.0 + MISSED_SECONDS) == 100.0
-
-
-def test_a_new_life_is_starting_until_it_watches_anything() -> None:
-    activity = after(opened(1.0))
-    assert not activity.is_starting
-    activity.dies()
-    activity.died(2.0)
-    activity.born(3.0)
-    assert activity.is_starting
-    activity.see(opened(4.0, resource="services"))
-    assert not activity.is_starting
 
 
 @pytest.mark.parametrize(
@@ -394,7 +384,7 @@ def test_a_watch_that_is_opened_when_it_is_first_needed_is_not_waited_for_in_the
         activity.begin("", 3.1)
         activity.begin(NS, 3.2)
         activity.see(opened(3.3, resource="secrets", stream=2))
-    activity.dies()
+    activity.watches.will_end()
     activity.died(4.0)
     activity.born(5.0)
     assert activity.idle_since(6.0) is None
@@ -405,115 +395,16 @@ def test_a_watch_that_is_opened_when_it_is_first_needed_is_not_waited_for_in_the
     assert activity.idle_since(11.0) is None, "once it is open, its end is noticed as that of any other"
 
 
-def born_after(*watches: Entry) -> Activity:
-    """A life opened these by itself, died at 2, and another one has begun at 3."""
-    activity = after(*watches)
-    activity.dies()
-    activity.died(2.0)
-    activity.born(3.0)
-    return activity
-
-
-def test_a_watch_that_a_new_life_does_not_open_is_not_waited_for_in_the_lives_after_it() -> None:
-    """Another one opened it by itself, because of something that was there before the trial."""
-    activity = born_after(opened(1.0), opened(1.1, resource="secrets", stream=2))
-    activity.see(opened(7.0, stream=3))
-    assert activity.idle_since(7.0 + EXPECTED_SECONDS - 0.1) is None, "one watch comes after the other"
-    assert activity.idle_since(7.0 + EXPECTED_SECONDS) == 7.0
-    activity.see(delivered(8.0 + EXPECTED_SECONDS, 5))
-    activity.dies()
-    activity.died(50.0)
-    activity.born(60.0)
-    activity.see(opened(61.0, stream=4))
-    assert activity.idle_since(62.0) == 61.0
-
-
-def test_a_new_life_that_has_opened_nothing_yet_is_waited_for_as_long_as_any() -> None:
-    activity = born_after(opened(1.0))
-    assert activity.idle_since(3.1 + EXPECTED_SECONDS) is None
-
-
-def test_what_no_client_could_open_is_expected_of_the_next_life() -> None:
-    activity = born_after(opened(1.0), opened(1.1, resource="secrets", stream=2))
-    activity.see(opened(4.0, stream=3))
-    activity.reachable(4.5, yes=False)
-    activity.see(changed(6.0 + EXPECTED_SECONDS, 9))
-    activity.dies()
-    activity.died(7.0 + EXPECTED_SECONDS)
-    activity.reachable(8.0 + EXPECTED_SECONDS, yes=True)
-    activity.born(9.0 + EXPECTED_SECONDS)
-    activity.see(opened(10.0 + EXPECTED_SECONDS, stream=4))
-    assert activity.idle_since(11.0 + EXPECTED_SECONDS) is None
-
-
-def test_a_watch_whose_list_is_kept_waiting_is_no_watch_that_never_comes() -> None:
-    activity = born_after(opened(1.0), opened(1.1, resource="secrets", stream=2))
-    activity.see(opened(4.0, resource="secrets", stream=3))
-    activity.see(Stalled(at=4.1, request=RequestId(7), verb="list", resource="pods", fault=FaultIndex(0)))
-    assert activity.idle_since(4.2 + EXPECTED_SECONDS) is None
-
-
-def test_another_watch_that_comes_and_goes_does_not_keep_it_awake() -> None:
-    activity = born_after(opened(1.0), opened(1.1, resource="secrets", stream=2))
-    for number in range(5):
-        activity.see(opened(4.0 + 20 * number, stream=10 + number))
-    assert activity.idle_since(85.0) == 84.0
-
-
-def test_a_watch_that_is_turned_away_is_waited_for_as_long_as_any() -> None:
-    activity = born_after(opened(1.0))
-    activity.see(Resumed(at=4.0, verb="watch", resource="pods", fault=FaultIndex(0)))
-    assert activity.idle_since(4.0 + EXPECTED_SECONDS) is None
-
-
 def test_what_a_life_was_shown_before_any_trial_makes_no_watch_a_late_one() -> None:
     activity = after(opened(1.0), delivered(2.0, 5), opened(3.0, resource="secrets", stream=2), namespace="")
     activity.begin(NS, 4.0)
-    activity.dies()
+    activity.watches.will_end()
     activity.died(5.0)
     activity.born(6.0)
     activity.see(opened(7.0))
     assert activity.idle_since(8.0) is None
     activity.see(opened(9.0, resource="secrets", stream=2))
     assert activity.idle_since(10.0) == 9.0
-
-
-def test_a_new_life_watches_again_once_it_watches_what_the_one_before_watched_by_itself() -> None:
-    activity = after(opened(1), opened(1, resource="widgets", stream=2))
-    activity.restarted()
-    assert not activity.watches_again()
-    activity.see(opened(2, stream=3))
-    assert not activity.watches_again()
-    activity.see(opened(2, resource="widgets", stream=4))
-    assert activity.watches_again()
-
-
-def test_what_any_life_watched_by_itself_the_controller_watches() -> None:
-    activity = after(opened(1.0, resource="namespaces"))
-    assert (activity.watches("namespaces"), activity.watches("pods")) == (True, False)
-    activity.dies()
-    activity.died(2.0)
-    assert activity.watches("namespaces"), "its next life will"
-    activity.replaced()
-    assert not activity.watches("namespaces")
-
-
-def test_another_controller_is_not_expected_to_watch_what_the_one_before_it_watched() -> None:
-    activity = after(opened(1, resource="widgets"))
-    activity.replaced()
-    activity.see(opened(2, stream=2))
-    activity.see(Exited(at=3, life=2, code=1))
-    activity.born(4)
-    activity.see(opened(5, stream=3))
-    assert activity.idle_since(6) is not None
-
-
-def test_a_new_life_after_one_that_watched_nothing_is_not_waited_for() -> None:
-    activity = after()
-    activity.dies()
-    activity.died(2.0)
-    activity.born(3.0)
-    assert not activity.is_starting
 
 
 @pytest.mark.parametrize("elsewhere", ["", "other"])
@@ -533,24 +424,24 @@ def poller(entry: Entry) -> Entry:
 
 
 def test_of_two_programs_each_has_watches_and_lives_of_its_own() -> None:
-    activity = Activity(NS, programs=frozenset({"poller"}))
+    activity = Activity(NS, watches=Watches(frozenset({"poller"})))
     for entry in (opened(1.0, stream=1), poller(opened(1.5, stream=2))):
         activity.see(entry)
-    activity.dies("poller")
+    activity.watches.will_end("poller")
     activity.died(2.0, "poller")
-    assert list(activity.streams) == [1]
-    assert (activity.has_streams(), activity.has_streams("poller")) == (True, False)
+    assert list(activity.watches.streams) == [1]
+    assert (activity.watches.is_open(), activity.watches.is_open("poller")) == (True, False)
     activity.born(3.0, "poller")
-    assert activity.is_starting
+    assert activity.watches.is_starting
     activity.see(opened(4.0, stream=3))
     assert activity.idle_since(5.0) is None, "the controller's watch is not the poller's"
     activity.see(poller(opened(6.0, stream=4)))
-    assert (activity.is_starting, activity.idle_since(7.0)) == (False, 6.0)
-    assert (activity.watches_again(), activity.watches_again("poller")) == (True, True)
+    assert (activity.watches.is_starting, activity.idle_since(7.0)) == (False, 6.0)
+    assert (activity.watches.are_back(), activity.watches.are_back("poller")) == (True, True)
 
 
 def test_a_watch_of_one_program_does_not_stand_for_that_of_another() -> None:
-    activity = Activity(NS, programs=frozenset({"poller"}))
+    activity = Activity(NS, watches=Watches(frozenset({"poller"})))
     for entry in (opened(1.0, stream=1), poller(opened(1.0, stream=2)), closed(2.0, "reset", stream=2)):
         activity.see(entry)
     assert activity.idle_since(3.0) is None
@@ -559,7 +450,7 @@ def test_a_watch_of_one_program_does_not_stand_for_that_of_another() -> None:
 
 
 def test_a_program_that_exits_takes_none_of_the_others_requests_along() -> None:
-    activity = Activity(NS, programs=frozenset({"poller"}))
+    activity = Activity(NS, watches=Watches(frozenset({"poller"})))
     for entry in (asked(1.0), poller(Exited(at=2.0, life=1, code=1))):
         activity.see(entry)
     assert activity.idle_since(3.0) is None

@@ -29,7 +29,7 @@ def test_entries_go_to_the_fold_always_and_to_the_recorder_while_there_is_one(tm
     bus.take(asked(101.0))
     history, bus.recorder = bus.recorder.finish(), None
     bus.take(Ended(at=102.0))
-    assert list(bus.activity.streams) == [1]
+    assert list(bus.activity.watches.streams) == [1]
     assert bus.activity.idle_since(103.0) is None
     assert history.entries == (asked(1.0),)
 
@@ -61,7 +61,7 @@ async def test_news_are_looked_at_at_once() -> None:
 
     def seen(now: float) -> bool:
         asks.append(now)
-        return bool(bus.activity.streams)
+        return bool(bus.activity.watches.streams)
 
     async with asyncio.timeout(LIMIT_SECONDS), asyncio.TaskGroup() as group:
         waiting = group.create_task(bus.until(seen, limit_seconds=10 * LIMIT_SECONDS))

@@ -15,6 +15,8 @@ STEP_LIMIT_SECONDS = 10.0
 """A step takes no longer, unless the controller is known to pause for long."""
 DEADLINE_SECONDS = 10.0
 """After the release the controller has so long to converge, unless it or its references needed more."""
+IMPATIENT_DEADLINE_SECONDS = 5.0
+"""The user's patience shortens that, to this at least."""
 IDLE_FACTOR = 1.5
 """Of the longest pause: a controller that has done nothing for so long does nothing more of its own accord."""
 QUIET_FACTOR = 2.0

@@ -26,6 +26,7 @@ from staleproof.core.plan.step import Apply, in_parts, is_workload
 from staleproof.core.times import (
     DEADLINE_FACTOR,
     DEADLINE_SECONDS,
+    IMPATIENT_DEADLINE_SECONDS,
     OUTAGE_DEADLINE_SECONDS,
     PROBE_FACTOR,
     PROBE_SECONDS,
@@ -117,12 +118,13 @@ def _lags(ended: History, trial: Trial) -> Iterator[str]:
 
 
 def deadline(plan: Plan, references: Sequence[History], patience: float = 0.0) -> float:
-    """Seconds: the plan's own; but where a plan has more for an outage, no more than the user's `patience`, if there is one, and no
-    less than every plan has. If it is longer, a multiple of what the slowest reference took. What a correct controller may need is
-    waited for besides (`may_need`)."""
+    """Seconds: the plan's own, and no more than the user's `patience`, if there is one; but a plan that has more than others, for an
+    outage or for a controller that pauses, keeps what others have. If it is longer, a multiple of what the slowest reference took.
+    What a correct controller may need is waited for besides (`may_need`)."""
     slowest = max((_settle_seconds(indexed(reference)) for reference in references), default=0.0)
     own = plan.settle.deadline_seconds
-    most = max(patience, DEADLINE_SECONDS) if patience and own <= OUTAGE_DEADLINE_SECONDS else own
+    least = DEADLINE_SECONDS if own > DEADLINE_SECONDS else IMPATIENT_DEADLINE_SECONDS
+    most = max(patience, least) if patience and own <= OUTAGE_DEADLINE_SECONDS else own
     return max(min(own, most), DEADLINE_FACTOR * slowest)
 
 

@@ -32,21 +32,25 @@ def settling_in(reference: History, seconds: float) -> History:
 
 
 @pytest.mark.parametrize(
-    ("took", "patience", "expected"),
+    ("own", "took", "patience", "expected"),
     [
-        ((), 0.0, 30.0),
-        ((0.5, 0.1), 0.0, 30.0),
-        ((0.5, 20.0), 0.0, 100.0),
-        ((0.5,), 180.0, 30.0),
-        ((0.5,), 20.0, 20.0),
-        ((0.5,), 5.0, 10.0),
-        ((20.0,), 5.0, 100.0),
+        (30.0, (), 0.0, 30.0),
+        (30.0, (0.5, 0.1), 0.0, 30.0),
+        (30.0, (0.5, 20.0), 0.0, 100.0),
+        (30.0, (0.5,), 180.0, 30.0),
+        (30.0, (0.5,), 20.0, 20.0),
+        (30.0, (0.5,), 5.0, 10.0),
+        (30.0, (20.0,), 5.0, 100.0),
+        (10.0, (0.5,), 180.0, 10.0),
+        (10.0, (0.5,), 7.0, 7.0),
+        (10.0, (0.5,), 1.0, 5.0),
+        (10.0, (1.5,), 5.0, 7.5),
     ],
 )
 def test_the_deadline_is_the_plans_or_the_users_or_several_times_what_the_references_took(
-    took: tuple[float, ...], patience: float, expected: float, innocent: History
+    own: float, took: tuple[float, ...], patience: float, expected: float, innocent: History
 ) -> None:
-    plan = replace(innocent.header.plan, settle=Settle(deadline_seconds=30.0))
+    plan = replace(innocent.header.plan, settle=Settle(deadline_seconds=own))
     assert deadline(plan, [settling_in(innocent, seconds) for seconds in took], patience) == expected
 
 

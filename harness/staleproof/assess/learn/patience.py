@@ -118,9 +118,9 @@ def _lags(ended: History, trial: Trial) -> Iterator[str]:
 
 
 def deadline(plan: Plan, references: Sequence[History], patience: float = 0.0) -> float:
-    """Seconds: the plan's own, and no more than the user's `patience`, if there is one; but a plan that has more than others, for an
-    outage or for a controller that pauses, keeps what others have. If it is longer, a multiple of what the slowest reference took.
-    What a correct controller may need is waited for besides (`may_need`)."""
+    """Seconds: the plan's own, and no more than the user's `patience`, if there is one; but a plan that has more than others, for
+    an outage or for a controller that pauses, keeps what others have. If it is longer, a multiple of what the slowest reference
+    took. What a correct controller may need is waited for besides (`may_need`)."""
     slowest = max((_settle_seconds(indexed(reference)) for reference in references), default=0.0)
     own = plan.settle.deadline_seconds
     least = DEADLINE_SECONDS if own > DEADLINE_SECONDS else IMPATIENT_DEADLINE_SECONDS

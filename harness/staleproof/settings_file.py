@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from staleproof.core.wording import not_yaml
 from staleproof.errors import UsageError
 from staleproof.settings import OPTIONS, Given, Option, in_environment, over
 
@@ -32,11 +33,14 @@ def completed(said: Mapping[str, Given], environ: Mapping[str, str], folders: It
         UsageError: a variable is set and empty; or the file cannot be read, or says what no option is.
     """
     given = over(said, in_environment(environ, but_for=said.keys()))
-    if (named := given.get("config")) is not None:
-        path: Path | None = Path(named.texts[-1])
-    else:
-        path = next((folder / NAME for folder in folders if (folder / NAME).is_file()), None)
+    path = _file_of(given, folders)
     return over(given, read(path)) if path is not None else given
+
+
+def file_of(said: Mapping[str, Given], environ: Mapping[str, str], folders: Iterable[Path]) -> Path | None:
+    """The file whose options complete what was said, as `completed` has it, and as one would write it; None: there is none."""
+    path = _file_of(over(said, in_environment(environ, but_for=said.keys())), folders)
+    return near(path) if path is not None else None
 
 
 def read(path: Path) -> dict[str, Given]:
@@ -49,8 +53,7 @@ def read(path: Path) -> dict[str, Given]:
     except OSError as err:
         raise UsageError(f"cannot read {shown}: {err.strerror or err}; `staleproof init` writes a {NAME}") from err
     except yaml.YAMLError as err:
-        mark, problem = getattr(err, "problem_mark", None), getattr(err, "problem", None) or err
-        raise UsageError(f"{shown}{f', line {mark.line + 1}' if mark else ''}: not YAML: {problem}") from err
+        raise UsageError(f"{shown}{not_yaml(err)}") from err
     try:
         return _options(raw, path.parent, shown)
     except ValueError as err:
@@ -178,6 +181,12 @@ def _text(option: Option, value: object) -> str:
         "object": "an object",
     }[option.kind]
     raise ValueError(f"{option.key}: expected {expected}, found {'nothing' if value is None else repr(value)}")
+
+
+def _file_of(given: Mapping[str, Given], folders: Iterable[Path]) -> Path | None:
+    if (named := given.get("config")) is not None:
+        return Path(named.texts[-1])
+    return next((folder / NAME for folder in folders if (folder / NAME).is_file()), None)
 
 
 def near(path: Path) -> Path:

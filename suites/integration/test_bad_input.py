@@ -51,20 +51,21 @@ def is_refused(done: Done, code: int, *texts: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "texts"),
+    ("arguments", "code", "texts"),
     [
-        (("--controller-cmd=./no-such-manager",), ("no-such-manager",)),
-        ((program("import sys; print('no lease today'); sys.exit(3)"),), ("exited with code 3", "no lease today")),
+        (("--controller-cmd=./no-such-manager",), USAGE, ("no-such-manager", "build the program")),
+        ((program("import sys; print('no lease today'); sys.exit(3)"),), ENVIRONMENT, ("exited with code 3", "no lease today")),
         (
             ("--controller-cmd=sh -c 'echo thinking; exec sleep 600'", "--controller-start-seconds=2"),
+            ENVIRONMENT,
             ("opened no watch within 2 s", "thinking"),
         ),
     ],
     ids=["it does not exist", "it exits", "it never opens a watch"],
 )
-def test_a_controller_that_does_not_start(arguments: tuple[str, ...], texts: tuple[str, ...], suite: Run) -> None:
-    """The end of its log is shown."""
-    is_refused(suite(*arguments, *WIDGETS), ENVIRONMENT, *texts)
+def test_a_controller_that_does_not_start(arguments: tuple[str, ...], code: int, texts: tuple[str, ...], suite: Run) -> None:
+    """The end of its log is shown. A program that is not there is the user's to mend, and no new try finds it."""
+    is_refused(suite(*arguments, *WIDGETS), code, *texts)
 
 
 @pytest.mark.live
@@ -97,7 +98,7 @@ def test_a_run_that_makes_no_sense(arguments: tuple[str, ...], text: str, suite:
         pytest.param(
             "--staleproof-crds",
             "a: [",
-            ("is not YAML",),
+            (": not YAML",),
             marks=pytest.mark.live,
         ),
         ("--staleproof-crds", "- 1\n", ("expected a Kubernetes object",)),

@@ -287,7 +287,7 @@ def test_two_processes_at_once_build_once(module: Path, tmp_path: Path) -> None:
     assert lines[0][-1] == lines[1][-1]
     said = lines[0] + lines[1]
     assert said.count("control plane: linking") == 1
-    assert said.count("control plane: waiting for another process that builds") == 1
+    assert said.count("control plane: another process is building it already; waiting for that") == 1
     entry = Path(lines[0][-1])
     assert what_is_wrong(entry, SERVERS) is None
     assert subprocess.run([entry / "etcd"], capture_output=True, text=True, check=True).stderr == f"servers {module}\n"

@@ -120,7 +120,7 @@ def test_a_text_becomes_a_value(name: str, text: str, value: object) -> None:
         (
             "companions",
             "kwok,garbagecollector",
-            "names of companions, with commas (there is no companion 'garbagecollector'; did you mean 'garbage-collector'?",
+            "names of companions, with commas (there is no companion 'garbagecollector' (did you mean 'garbage-collector'?)",
         ),
     ],
 )

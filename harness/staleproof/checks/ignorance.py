@@ -84,7 +84,8 @@ def _hidden_creates(trial: Trial, create: Surplus) -> Ignorance | None:
     unseen = create.explained_by(own_creates(trial).behind(deed.child, before=deed.request_index))
     if not unseen:
         return None
-    though = f"though it had not been shown its own creates {span([other.create_revision for other in unseen])}"
+    creates = "create" if len(unseen) == 1 else "creates"
+    though = f"though it had not been shown its own {creates} (resourceVersion {span([other.create_revision for other in unseen])})"
     answered = [other.creator.answer_index for other in unseen if other.creator]
     return Ignorance("", though, context(trial, answered, deed.request_index, deed.at))
 

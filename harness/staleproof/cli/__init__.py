@@ -18,7 +18,7 @@ COMMANDS = {
     "doctor": ("doctor:doctor", "Try within a minute whether a run can judge the operator"),
     "export": ("check:export", "Make one file of TRIAL, its folder or its name in the latest run"),
     "init": ("init:init", "Write staleproof.yaml from what is found in this folder"),
-    "map": ("operator_map:operator_map", "Show what each move of the samples makes and deletes"),
+    "map": ("operator_map:operator_map", "Show what each change of a field of the samples (a move) creates, deletes and changes"),
     "proxy": ("proxy:proxy", "Put a proxy in front of an API server and let any program drive its faults over HTTP"),
     "replay": ("run:replay", "Run PLAN again"),
     "report": ("report:report_group", "Turn a run or a trial into what is sent to others"),

@@ -1,6 +1,7 @@
 """`staleproof doctor`: whether a run can judge the operator, a line for each thing that it takes, with what to mend."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -54,7 +55,18 @@ async def _visit(options: SessionOptions, samples: Samples, console: Console) ->
                 chooses_companions=options.chooses_companions,
             )
     console.print(f"run folder: {folder}", highlight=False, soft_wrap=True)
+    console.print(summed_up(found), soft_wrap=True)
     return found
+
+
+def summed_up(checks: Sequence[Check]) -> Text:
+    """What to think of it, in a line."""
+    wrong, open_ones = (", ".join(each.name for each in checks if each.outcome == kind) for kind in ("failed", "warning"))
+    if wrong:
+        return Text(f"not ready: mend {wrong} first", style="bold red")
+    if code := exit_code(checks):
+        return Text(f"it is not known whether it is ready: not all was tried (exit code {code})", style="yellow")
+    return Text(f"ready: start with `pytest`{f'; have a look at {open_ones}' if open_ones else ''}", style="bold green")
 
 
 def show(console: Console, check: Check) -> None:

@@ -24,10 +24,12 @@ from staleproof.settings_file import NAME, written
 _SUFFIXES = (".yaml", ".yml")
 _PASSED_OVER = frozenset({"vendor", "node_modules", "target", "third_party", "__pycache__"})
 _MOST_FILES, _MOST_BYTES = 5000, 2_000_000
+_KOPF = "@kopf.on."
 _SOURCES, _PROJECT = ("main.go", "cmd/main.go"), "PROJECT"
 _HEAD = "# Options of staleproof (docs/configuration.md). `staleproof schema config` prints the JSON Schema of this file.\n"
 _WANTED = {
-    "controller_cmd": "the controller: controller-cmd: ./bin/manager, or controller-image: registry.example.com/acme/operator:v1",
+    "controller_cmd": "the controller: controller-cmd: ./bin/manager, or python operator.py, or kopf run -A operator.py; "
+    "or controller-image: registry.example.com/acme/operator:v1",
     "crds": "CustomResourceDefinitions: crds: [config/crd]",
     "samples": "samples of primaries: samples: [config/samples]",
 }
@@ -46,8 +48,21 @@ def init(*, force: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     parse(said)
     builds = any(shutil.which(name) for name in ("kustomize", "kubectl"))
     here = Path()
-    repository = Repository(dict(_files(here)), _programs(), builds=builds, project=_project(here), sources=_sources(here))
+    repository = Repository(
+        dict(_files(here)),
+        _programs(),
+        builds=builds,
+        project=_project(here),
+        sources=(text for _, text in _sources(here, SOURCES)),
+        handlers=[path for path, text in _sources(here, (".py",)) if _KOPF in text],
+    )
     found = [each for each in survey(repository) if not _is_said(each.name, said)]
+    if not found and not said:
+        raise UsageError(
+            f"there is nothing to write into {NAME}: no CustomResourceDefinitions, samples, manifests or program of a controller "
+            f"were found in {here.resolve()}. Run this at the root of the operator's repository, or say what there is, as "
+            "--controller-cmd=… --crds=… --samples=…"
+        )
     given = {each.name: Given(each.texts, each.name) for each in found if not each.is_open} | said
     missing = [text for name, text in _WANTED.items() if not _is_said(name, given)]
     comments = [f"# {each.name.replace('_', '-')}: {' '.join(each.texts)}  # {each.why}\n" for each in found if each.is_open]
@@ -91,11 +106,11 @@ def _project(root: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _sources(root: Path) -> Iterator[str]:
-    """The text of each source file, one after the other."""
-    for path in _paths(root, SOURCES):
+def _sources(root: Path, suffixes: Collection[str]) -> Iterator[tuple[PurePath, str]]:
+    """Each source file with its text, one after the other."""
+    for path in _paths(root, suffixes):
         with suppress(OSError):
-            yield path.read_text(errors="replace")
+            yield PurePath(path), path.read_text(errors="replace")
 
 
 def _paths(root: Path, suffixes: Collection[str]) -> Iterator[Path]:

@@ -11,13 +11,12 @@ from rich.table import Table
 
 from staleproof.assess.configuration import samples_of, session_options, subject_for
 from staleproof.assess.learn.samples import observe_all
-from staleproof.assess.trial.session import Session
 from staleproof.cli.option import SUBJECT, called, settings_of, takes
+from staleproof.cli.watching import shown
 from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import UsageError
-from staleproof.progress import progress_on
 
 HEADINGS = ("move", "deletes", "makes", "makes anew", "changes", "not restored")
 
@@ -25,8 +24,8 @@ HEADINGS = ("move", "deletes", "makes", "makes anew", "changes", "not restored")
 @click.command(name="map")
 @takes(*SUBJECT, "crds", "samples", "primary", "before", "mutations")
 def operator_map(**options: Any) -> int:  # noqa: ANN401  # click's
-    """Show what each move of the samples makes and deletes, without any fault: many primaries side by side, each with a move of its
-    own, are made, moved and moved back together. It takes a minute or two for each sample.
+    """Show what each change of a field of the samples (a move) creates, deletes and changes, without any fault: many primaries side
+    by side, each with a move of its own, are made, moved and moved back together. It takes a minute or two for each sample.
 
     Exit code 0: the map was learnt. 4: what is given is wrong. 11: the controller does not start, or is not reached.
     """
@@ -36,12 +35,12 @@ def operator_map(**options: Any) -> int:  # noqa: ANN401  # click's
         raise UsageError("there is nothing to learn a map of: give primaries with --samples")
     given = session_options(settings, subject_for(settings, ()), samples.manifests, samples.before)
     console = Console(width=None if sys.stdout.isatty() else 120)
-    with Session(replace(given, maps=True), progress_on(sys.stderr)) as session:
+    with shown(replace(given, maps=True)) as session, session.doing("learning the operator"):
         seen = observe_all(session, samples)
-        for observed in seen.observed:
-            show(console, observed)
-        for why in seen.left_out:
-            console.print(f"left out: {why}", highlight=False, markup=False, soft_wrap=True)
+    for observed in seen.observed:
+        show(console, observed)
+    for why in seen.left_out:
+        console.print(f"left out: {why}", highlight=False, markup=False, soft_wrap=True)
     return 0
 
 
@@ -64,7 +63,7 @@ def show(console: Console, observed: Observed) -> None:
     console.print(table)
     if quiet:
         paths = ", ".join(dict.fromkeys(edge.move.path for edge in quiet))
-        console.print(f"nothing is done about {paths}", highlight=False, soft_wrap=True)
+        console.print(f"a change of one of these has no effect on any object: {paths}", highlight=False, soft_wrap=True)
 
 
 def sorted_out(edges: Iterable[Edge]) -> tuple[Sequence[Edge], Sequence[Edge]]:

@@ -1,4 +1,5 @@
-"""A command that runs trials says how far it is, and shows what there is before it stops when it is interrupted."""
+"""A command that takes long says what it does; one that runs trials says how far it is, and
+shows what there is before it stops when it is interrupted."""
 
 import sys
 import time
@@ -9,8 +10,8 @@ from dataclasses import replace
 import click
 from rich.console import Console
 
-from staleproof.assess.run.doing import BuildProgress
-from staleproof.assess.run.notes import Notes
+from staleproof.assess.run.doing import BuildProgress, Doing
+from staleproof.assess.run.notes import Note, Notes
 from staleproof.assess.run.standing import Watched
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.trial.session import Session
@@ -18,6 +19,21 @@ from staleproof.cli.show import show_screen
 from staleproof.display import Display
 from staleproof.interrupts import Interrupts
 from staleproof.report.live import STOPPING, Standing
+
+
+@contextmanager
+def shown(options: SessionOptions) -> Iterator[Session]:
+    """A session of a command that runs no trials; the standard error stream shows what it does."""
+    known, began = Watched(), time.monotonic()
+
+    def tell(doing: Doing) -> None:
+        known.take("", Note(doing=doing))
+
+    with (
+        Display(sys.stderr, lambda: known.standing(time.monotonic() - began)),
+        Session(options, BuildProgress(tell), tell=tell) as session,
+    ):
+        yield session
 
 
 @contextmanager

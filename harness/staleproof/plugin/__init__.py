@@ -14,6 +14,7 @@ import pytest
 
 from staleproof.plugin.options import (
     add_options,
+    file_in_force,
     header,
     is_seed_new,
     names_controller_in_file,
@@ -42,7 +43,7 @@ _PYTESTS_OWN = 2
 _PROFILES = "staleproof-"
 _PROMISED = pytest.StashKey[Path]()
 _INTERRUPTED = pytest.ExitCode.INTERRUPTED
-_NONE_BEGINS = "staleproof: what keeps this test from beginning keeps all the others, so none is tried"
+_NONE_BEGINS = "staleproof: what stops this test stops all the others, so none was run"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -256,7 +257,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = notes.finish(exitstatus, is_due=is_interrupted(session.config) and exitstatus == _INTERRUPTED)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not _has_subject(config) and (file := file_in_force(config)):
+        terminalreporter.write_line(
+            f"staleproof: {file} names no controller, so the conformance suite is not run; add controller-cmd or controller-image",
+            yellow=True,
+        )
     if _has_subject(config) and settings_of(config).dry_run:
         from staleproof.plugin.dry_run import summary
 

@@ -13,7 +13,9 @@ from typing import Any, TextIO
 import pytest
 
 from staleproof.assess.configuration import control_plane_options
+from staleproof.assess.run.budget import starting
 from staleproof.assess.run.doing import BuildProgress, Doing
+from staleproof.assess.store.run_folder import RunFolder
 from staleproof.core.operator.companion import PROVISIONER
 from staleproof.drive.cluster.control_plane.provider import choose
 from staleproof.drive.cluster.options import ControlPlaneOptions, ProviderName
@@ -29,8 +31,8 @@ from staleproof.progress import progress_on
 
 def build_for_workers(config: pytest.Config) -> None:
     """Build what is missing. What cannot be built every worker will try again, and say why it is not to be had."""
-    settings = settings_of(config)
-    with suppress(SetupError, UsageError), progress_of(config) as progress:
+    settings, run = settings_of(config), RunFolder(begun(config).folder)
+    with suppress(SetupError, UsageError), progress_of(config) as progress, starting(run, "for all workers"):
         asyncio.run(_build(control_plane_options(settings), settings.companions, progress))
     begun(config).tell(Doing())
 

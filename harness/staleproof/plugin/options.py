@@ -8,6 +8,7 @@ variable is the flag in upper case after STALEPROOF_, without the flag's own `st
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from staleproof.draw.profile import PROFILES, Profile, new_seed
 from staleproof.errors import UsageError
 from staleproof.settings import OPTIONS, Given, Option, Settings, parse
-from staleproof.settings_file import completed
+from staleproof.settings_file import completed, file_of
 
 _CONTROLLER = ("controller_cmd", "controller_image", "controller_manifests")
 _SEED = pytest.StashKey[str]()
@@ -86,12 +87,12 @@ def profile_of(config: pytest.Config) -> Profile:
 def given(config: pytest.Config, environ: Mapping[str, str] = os.environ) -> dict[str, Given]:
     """What was given on the command line, or else in the environment, or else in the file, by the name of the option. UsageError
     when a variable is set and empty, which is always a mistake, or the file is not what it should be."""
-    said: dict[str, Given] = {}
-    for option in OPTIONS:
-        values: Any = config.getoption(_dest(option.name), default=None)
-        if values is not None:
-            said[option.name] = Given(tuple(values) if option.many else (str(values),), option.flag)
-    return completed(said, environ, (config.invocation_params.dir, config.rootpath))
+    return completed(_said(config), environ, _folders(config))
+
+
+def file_in_force(config: pytest.Config) -> Path | None:
+    """The file that the run's options come from, if there is one."""
+    return file_of(_said(config), os.environ, _folders(config))
 
 
 def names_controller_in_file(config: pytest.Config) -> bool:
@@ -112,6 +113,21 @@ def header(config: pytest.Config) -> list[str]:
         if name in texts:
             texts[name] = tuple(map(masked, texts[name]))
     return [f"{flags[name]}={' '.join(texts[name])} ({each.origin})" for name, each in shown.items()]
+
+
+def _said(config: pytest.Config) -> dict[str, Given]:
+    """What was given on the command line."""
+    said: dict[str, Given] = {}
+    for option in OPTIONS:
+        values: Any = config.getoption(_dest(option.name), default=None)
+        if values is not None:
+            said[option.name] = Given(tuple(values) if option.many else (str(values),), option.flag)
+    return said
+
+
+def _folders(config: pytest.Config) -> tuple[Path, ...]:
+    """In which a file with options is looked for."""
+    return config.invocation_params.dir, config.rootpath
 
 
 def _dest(name: str) -> str:

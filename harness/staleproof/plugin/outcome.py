@@ -100,7 +100,7 @@ def _show_report(report: Report, notes: Notes, terminal: pytest.TerminalReporter
         _show_screen(report, terminal, notes)
     if shown is not None:
         terminal.write_line("staleproof: all that the run had started is stopped", yellow=True)
-    terminal.write_line(f"{notes.place}{'' if is_verbose else ' (pytest -v prints it)'}")
+    terminal.write_line(f"{notes.place}{'' if is_verbose else ' (-v prints it all)'}")
     for line in notes.known:
         terminal.write_line(f"staleproof: {line}")
 

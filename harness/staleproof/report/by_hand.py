@@ -70,7 +70,8 @@ rest() {{ sleep "${{REST:-5}}"; }} # until the controller has nothing left to do
 def by_hand(history: History, stories: Sequence[Story]) -> str:
     """Markdown. `stories`: those of the trial's findings, the worst first; without any it only says how to do the plan."""
     plan, story_lines = history.header.plan, [line for story in stories for line in _story(story)]
-    title = stories[0].headline if stories else plan.title or plan.scenario
+    headline = stories[0].headline.replace(history.header.namespace, _NAMESPACE) if stories else ""
+    title = headline or plan.title or plan.scenario
     where = ", ".join(
         f"{name} {history.header.environment[name]}" for name in ("kubernetes", "staleproof") if name in history.header.environment
     )
@@ -83,7 +84,7 @@ def by_hand(history: History, stories: Sequence[Story]) -> str:
             "",
             *_preparation(plan, where),
             *_script(plan),
-            *_outlook(stories),
+            *_outlook(headline),
         ]
     )
 
@@ -290,10 +291,10 @@ def _to_child(step: Remove | Recreate | Edit | Heartbeat) -> Iterator[str]:
             yield f'kubectl annotate -n {_NAMESPACE} --overwrite "$child" {_TOUCHED}'
 
 
-def _outlook(stories: Sequence[Story]) -> Iterator[str]:
+def _outlook(headline: str) -> Iterator[str]:
     """What to see, and how to see what the controller does without any fault."""
-    if stories:
-        yield f"Look for: {code(stories[0].headline)}."
+    if headline:
+        yield f"Look for this; names that are generated will be others: {code(headline)}."
         yield ""
     yield (
         "To see what the controller does without any fault, leave out the line `control PUT plan`, and do nothing to the "

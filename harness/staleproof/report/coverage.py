@@ -68,10 +68,12 @@ def _is_status(slug: str, report: Report) -> bool:
 
 
 def _why(slug: str, report: Report) -> str:
-    """Of plans that were run what they say; else why none was."""
-    why = reason(slug, report.trials, Outcome.NOT_EXERCISED)
-    left_out = next((plan.why for plan in report.left_out if slug in plan.aims and plan.why), "")
-    return why or left_out or "there was no time for its plans"
+    """Of the plans that aim at it, and were run, what they say; else why none was."""
+    why = reason(slug, [trial for trial in report.trials if slug in trial.aims], Outcome.NOT_EXERCISED)
+    left_out = [plan.why for plan in report.left_out if slug in plan.aims]
+    if why or any(left_out):
+        return why or next(filter(None, left_out))
+    return "there was no time for its plans" if left_out else reason(slug, report.trials, Outcome.NOT_EXERCISED)
 
 
 def _option(slug: str, report: Report) -> str:

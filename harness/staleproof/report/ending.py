@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from staleproof.checks.catalog import BY_SLUG, is_scored
+from staleproof.checks.story.phrases import FROM_HERE
 from staleproof.checks.verdict import Outcome
 from staleproof.core.grouping import grouped
 from staleproof.core.history.request import not_allowed
@@ -239,10 +240,15 @@ def _finding_summary(finding: FindingReport, report: Report) -> FindingSummary:
         what=f"{finding.severity or 'failed'}: {finding.cause or worst}",
         about=f"({', '.join(finding.requirements)}; {count}{'; ' + finding.shrunk if finding.shrunk else ''})",
         happened=finding.headline,
-        witnesses=tuple(dict.fromkeys((*moments[:1], *moments[-1:]))),
+        witnesses=tuple(dict.fromkeys((*_first(moments), *moments[-1:]))),
         remedy=BY_SLUG[worst].remedy if worst in BY_SLUG else "",
         again=f"staleproof replay {finding.crash}" if finding.crash else "",
     )
+
+
+def _first(moments: Sequence[str]) -> Sequence[str]:
+    """The one with which a fault began, wherever it stands; or else the first."""
+    return [next((each for each in moments if FROM_HERE in each), moments[0])] if moments else []
 
 
 def _failed(slugs: Iterable[str], found: Sequence[FindingReport], report: Report) -> Iterator[Row]:
@@ -313,6 +319,15 @@ def _warnings(report: Report) -> Iterator[str]:
 
 
 def _left_out(report: Report) -> Iterator[str]:
+    outcomes = overall(report)
+    doubts = (
+        ((verdict.requirement, verdict.why), trial.name)
+        for trial in report.trials
+        for verdict in trial.verdicts
+        if verdict.result == "inconclusive" and not trial.hostile and outcomes.get(verdict.requirement) is Outcome.FAIL
+    )
+    for (slug, why), names in grouped(each for each in doubts if is_scored(each[0][0])).items():
+        yield f"inconclusive in {some(names, _MOST_NAMES)}: {slug}: {why}"
     for why, plans in grouped((plan.why, plan) for plan in report.left_out).items():
         yield f"{plural(len(plans), 'plan')} left out: {why or 'there was no time'}"
     if ended := sum(each.plans for each in report.ended_searches):

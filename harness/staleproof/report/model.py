@@ -48,8 +48,19 @@ class RequirementVerdict(_Struct, frozen=True, kw_only=True):
 
     @property
     def moments(self) -> tuple[str, ...]:
-        """The lines of the story that say what happened when, `0.028 s  from here …`."""
-        return tuple(line.strip() for line in self.story.splitlines() if _MOMENT.match(line))
+        """The lines of the story that say what happened when, `0.028 s  from here …`; of a log below one, what tells most."""
+        found: list[list[str]] = []
+        for line in map(str.rstrip, self.story.splitlines()):
+            if _MOMENT.match(line):
+                found.append([line.strip()])
+            elif found and line.lstrip().startswith("| "):
+                found[-1].append(line.lstrip().removeprefix("| ").strip())
+        return tuple(" ".join((first, *_telling(log))) for first, *log in found)
+
+
+def _telling(log: Sequence[str]) -> Sequence[str]:
+    """Of the lines of a log that one which says what went wrong: the last, but a Go program that panics says it first."""
+    return [next((line for line in log if line.startswith("panic: ")), log[-1])] if log else []
 
 
 class FindingReport(_Struct, frozen=True, kw_only=True):

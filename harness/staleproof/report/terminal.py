@@ -139,7 +139,7 @@ def _left_out(report: Report) -> Iterator[Text]:
     if not late:
         return
     counts = ", ".join(f"{name} {count}" for name, count in Counter(plan.scenario for plan in late).most_common())
-    yield Text(f"{plural(len(late), 'plan')} left out for want of time: {counts}", style="yellow")
+    yield Text(f"{plural(len(late), 'plan')} not run for lack of time: {counts}", style="yellow")
     known = {pair for trial in report.trials for pair in _tried(trial)}
     aimed = dict.fromkeys((aim, fault) for plan in late for aim in plan.aims for fault in plan.faults)
     lacking = [f"{aim} under {fault}" for aim, fault in aimed if (aim, fault) not in known]
@@ -311,7 +311,7 @@ def sentence(report: Report) -> str:
     count = sum(joined is not Outcome.NOT_EXERCISED for joined in every.values())
     size = f"{count} of {len(every)} requirements tried, {len(report.trials)} trial{_s(len(report.trials))}"
     late = sum(not plan.why for plan in report.left_out)
-    size += f", {plural(late, 'plan')} left out for want of time" if late else ""
+    size += f", {plural(late, 'plan')} not run for lack of time" if late else ""
     interrupted = "interrupted; " if report.partial else ""
     if failed:
         return f"{interrupted}failed: {some(failed, _MOST_NAMES)} violated; {size}"

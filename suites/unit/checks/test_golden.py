@@ -183,7 +183,8 @@ def test_the_first_story_of_staleproof() -> None:
         "resourceVersion 139\n"
         "     0.032 s  the controller created sample-g492v, sample-fxcq5, sample-v2698 (resourceVersion 142\N{EN DASH}144)\n"
         "     0.053 s  widget/sample was shown (resourceVersion 145), in step 1: apply Widget/sample\n"
-        "     0.077 s  it created pod/sample-klst5, though it had not been shown its own creates 142\N{EN DASH}144\n"
+        "     0.077 s  it created pod/sample-klst5, "
+        "though it had not been shown its own creates (resourceVersion 142\N{EN DASH}144)\n"
         "  compared with runs: 2 without faults\n"
         f"  remedy: {BY_SLUG['no-duplicate-create'].remedy}"
     )

@@ -59,11 +59,28 @@ def test_what_is_given_counts_more(here: Path) -> None:
 
 
 def test_what_is_missing_is_reported_and_left_to_people() -> None:
-    done = invoke()
+    done = invoke("--controller-image=example.com/m")
     assert done.return_value == 0, done.exception
     assert "not found, to be written by you: CustomResourceDefinitions: crds: [config/crd]" in done.stdout
     assert "# not found: CustomResourceDefinitions: crds: [config/crd]\n" in Path(NAME).read_text()
-    assert read(Path(NAME)) == {}
+    assert read(Path(NAME)).keys() == {"controller_image"}
+
+
+def test_where_nothing_is_found_nothing_is_written(here: Path) -> None:
+    done = invoke()
+    assert isinstance(done.exception, UsageError)
+    assert str(here) in str(done.exception)
+    assert not Path(NAME).exists()
+
+
+def test_an_operator_of_kopf_is_started_by_its_handlers(here: Path) -> None:
+    files(here, config__crd__a_yaml=CRD)
+    (here / "operator.py").write_text("import kopf\n\n\n@kopf.on.create('widgets')\ndef made(**_): ...\n")
+    assert invoke().return_value == 0
+    assert parse(read(Path(NAME))).controller_cmd == ("kopf", "run", "-A", "operator.py")
+    (here / "more.py").write_text("@kopf.on.delete('widgets')\n")
+    assert invoke("--force").return_value == 0
+    assert "# controller-cmd: kopf run -A more.py operator.py  # have handlers: leave in what starts" in Path(NAME).read_text()
 
 
 def test_what_only_needs_to_be_built_is_a_comment(here: Path) -> None:
@@ -108,7 +125,7 @@ def test_a_file_that_is_there_stays(here: Path) -> None:
     assert isinstance(done.exception, UsageError)
     assert "--force" in str(done.exception)
     assert (here / NAME).read_text() == "mine"
-    assert invoke("--force").return_value == 0
+    assert invoke("--force", "--controller-image=example.com/m").return_value == 0
     assert (here / NAME).read_text() != "mine"
 
 

@@ -35,7 +35,7 @@ def test_what_makes_or_deletes_comes_first_and_what_does_nothing_has_a_line() ->
     rows = [line for line in lines if "spec." in line]
     assert rows[0].split("│")[1].strip() == "spec.c toggle (True → False)"
     assert rows[0].split("│")[2].strip() == "services"
-    assert rows[-1] == "nothing is done about spec.a"
+    assert rows[-1] == "a change of one of these has no effect on any object: spec.a"
 
 
 def test_where_there_is_no_room_for_two_primaries_there_is_no_map() -> None:

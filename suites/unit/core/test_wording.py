@@ -1,6 +1,9 @@
 """How messages count."""
 
-from staleproof.core.wording import part_of, plural, some
+import pytest
+import yaml
+
+from staleproof.core.wording import not_yaml, part_of, plural, some
 
 
 def test_a_number_has_its_noun() -> None:
@@ -19,3 +22,16 @@ def test_of_many_names_the_first_are_said() -> None:
 
 def test_a_part_goes_before_what_has_it() -> None:
     assert [f"{part_of(part)}pods" for part in ("status", "")] == ["the status of pods", "pods"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb: [", ", line 2: not YAML: "),
+        ("a: \0", ": not YAML: "),
+    ],
+)
+def test_what_is_no_yaml_is_located(text: str, words: str) -> None:
+    with pytest.raises(yaml.YAMLError) as caught:
+        yaml.safe_load(text)
+    assert words in not_yaml(caught.value)

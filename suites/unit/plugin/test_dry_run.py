@@ -86,3 +86,8 @@ def test_a_test_of_ones_own_runs_no_trial(dry: pytest.Pytester) -> None:
     done = run(dry, str(next(dry.path.glob("test_*.py"))), "-rs")
     done.assert_outcomes(skipped=1)
     done.stdout.fnmatch_lines(["*dry run: no trial is run*"])
+
+
+def test_what_is_wrong_is_misuse_there_too(dry: pytest.Pytester) -> None:
+    done = run(dry, str(next(dry.path.glob("test_*.py"))), "--staleproof-before=nosuch")
+    assert (done.ret, "nosuch does not exist" in done.stdout.str()) == (4, True), done.stdout.str()

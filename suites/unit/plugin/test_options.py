@@ -86,6 +86,15 @@ def test_a_controller_in_the_file_does_not_hide_a_repositorys_own_tests(
     assert ("test_scenarios.py" in collected, "test_mine.py" in collected) == (is_suite, not is_suite), collected
 
 
+def test_a_file_without_a_controller_is_named_where_there_is_nothing_else_to_run(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".yaml", staleproof=HEAD)
+    done = pytester.runpytest_inprocess("-q")
+    assert done.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    done.stdout.fnmatch_lines(["staleproof: staleproof.yaml names no controller, so the conformance suite is not run; add *"])
+    pytester.makepyfile("def test_mine(): pass")
+    assert "names no controller" not in pytester.runpytest_inprocess("-q").stdout.str()
+
+
 @pytest.mark.parametrize(
     ("arguments", "texts"), [((), ("A=1", "B=2")), (("--controller-env=A=1", "--controller-env", "B=2:3"), ("A=1", "B=2:3"))]
 )

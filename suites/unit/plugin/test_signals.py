@@ -86,7 +86,7 @@ def test_what_there_is_is_shown_before_anything_is_stopped(pytester: pytest.Pyte
             "*passed (1): settles",
             "*the controller is stopped",
             "staleproof: all that the run had started is stopped",
-            "report: .staleproof/runs/*/report.html (pytest -v prints it)",
+            "report: .staleproof/runs/*/report.html (-v prints it all)",
             "staleproof: interrupted; nothing failed in what was finished: 1 of *",
         ]
     )

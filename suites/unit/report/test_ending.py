@@ -126,6 +126,26 @@ def test_the_worst_finding_comes_first_and_a_cause_is_reported_once() -> None:
     assert f"✗ {FIRST}  failed: in 2 of 2 plans (finding 2)" in shown
 
 
+def test_the_fault_comes_before_the_deed_wherever_it_stands_and_a_log_has_its_last_line() -> None:
+    story = (
+        f"{FIRST}  its process exited by itself\n  transient: its view is old\n"
+        "     0.028 s  it deleted pod/w-a\n     0.046 s  from here its pods stream was held\n"
+        "     0.070 s  its process exited by itself with code 1, and its log ends:\n"
+        "              | Traceback (most recent call last):\n              | ValueError: 3 pods\n  remedy: as the catalogue says"
+    )
+    shown = lines(runs.report(trial("1", verdict(FIRST, BAD, story=story, severity="transient", cause="its view is old"))))
+    assert shown[3:5] == [
+        "    0.046 s  from here its pods stream was held",
+        "    0.070 s  its process exited by itself with code 1, and its log ends: ValueError: 3 pods",
+    ]
+
+
+def test_a_doubt_about_what_failed_elsewhere_is_named() -> None:
+    doubt = verdict(FIRST, UNKNOWN, why="unconfirmed, because the run ended first")
+    shown = lines(runs.report(trial("1", verdict(FIRST, BAD, story=STORY)), trial("2", doubt), trial("3", doubt)))
+    assert f"inconclusive in 2, 3: {FIRST}: unconfirmed, because the run ended first" in shown
+
+
 def test_requirements_that_passed_or_were_not_tried_have_a_list_each() -> None:
     shown = lines(runs.report(trial("1", *(verdict(slug, GOOD) for slug in SLUGS[:-2]))))
     assert shown[1].startswith(f"✓ passed ({len(SLUGS) - 2}): {FIRST}, ")

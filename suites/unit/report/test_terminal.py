@@ -264,9 +264,9 @@ def test_what_there_was_no_time_for_is_reported_and_what_was_therefore_never_tri
     of = with_faults(report((verdict(FIRST, GOOD), verdict(SECOND, IDLE))), hold, skew)
     shown = lines(msgspec.structs.replace(of, left_out=left_out), width=200)
 
-    at = shown.index("3 plans left out for want of time: streams 2, restart 1")
+    at = shown.index("3 plans not run for lack of time: streams 2, restart 1")
     assert shown[at + 1] == f"  never tried for that reason: {FIRST} under Skew, {SECOND} under Hold, {SECOND} under Skew"
-    assert sentence(msgspec.structs.replace(of, left_out=left_out[1:])).endswith(", 2 plans left out for want of time")
+    assert sentence(msgspec.structs.replace(of, left_out=left_out[1:])).endswith(", 2 plans not run for lack of time")
     assert not [line for line in lines(msgspec.structs.replace(of, left_out=left_out[1:])) if "never tried" in line]
 
 

@@ -16,6 +16,7 @@ from staleproof.core.history.entry import WORKLOAD, Answered, Broke, Exited, Set
 from staleproof.core.operator.prerequisite import lacking
 from staleproof.core.plan.manifest import Manifest
 from staleproof.drive.subject.webhooks import Calls, calls_text
+from staleproof.drive.trial.workload import Refused
 from staleproof.errors import UsageError
 
 _MOST_COMPLAINTS = 3
@@ -24,7 +25,7 @@ _NEEDS = "is the sample complete? What it needs is given beside it, or with --be
 
 def refused_sample(name: str, error: Exception) -> Check:
     """The sample could not be applied."""
-    fix = "give its CustomResourceDefinition (--crds) and what it needs (--before), or change it until `kubectl apply` takes it"
+    fix = "change it until `kubectl apply` takes it, and give what it needs with --before" if isinstance(error, Refused) else ""
     return failed(f"{RECONCILES} {name}", sentence(error), fix, code=code_of(error))
 
 
@@ -115,7 +116,9 @@ def rights(account: str, refused: str, *, works: bool, has_worked: bool, is_user
     if is_users_cluster:
         return not_asked(RBAC, "it has the rights of --kubeconfig")
     if not account:
-        fix = "--controller-manifests=config/default gives its ServiceAccount and Roles"
+        fix = (
+            "if there are manifests that install it, give them with --controller-manifests: they have its ServiceAccount and Roles"
+        )
         return not_asked(RBAC, "no Roles are known, so it may do everything", fix)
     if not refused and not has_worked:
         return not_asked(RBAC, f"as {account} it was refused nothing, and did nothing for a sample that takes a right")

@@ -36,6 +36,7 @@ class Repository:
         builds: there is a program that builds kustomizations.
         project: what is in kubebuilder's file PROJECT; empty without one.
         sources: the text of each source file, read when it is asked for.
+        handlers: Python files with handlers of kopf.
     """
 
     files: Files
@@ -43,6 +44,7 @@ class Repository:
     builds: bool = True
     project: Mapping[str, Any] = field(default_factory=dict)
     sources: Iterable[str] = ()
+    handlers: Sequence[PurePath] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def survey(repository: Repository) -> list[Found]:
     own = {kind for kind in every if groups is None or kind[0] in groups}
     found = [*_manifests(mine, {group for group, _ in own}, builds=repository.builds)]
     found += _kinds(mine, defined, own, is_sure=groups is not None)
-    return [*_controller(repository.programs, mine, found), *found]
+    return [*_controller(repository, mine, found), *found]
 
 
 def _kinds(files: Files, defined: Mapping[PurePath, Kinds], own: Kinds, *, is_sure: bool) -> Iterator[Found]:
@@ -88,7 +90,8 @@ def _kinds(files: Files, defined: Mapping[PurePath, Kinds], own: Kinds, *, is_su
         yield Found("primary", tuple(sorted(map(str, named))), "among samples of other projects' kinds, too")
 
 
-def _controller(programs: Collection[PurePath], files: Files, found: Sequence[Found]) -> Iterator[Found]:
+def _controller(repository: Repository, files: Files, found: Sequence[Found]) -> Iterator[Found]:
+    programs, handlers = repository.programs, [path for path in repository.handlers if not _TESTS & set(path.parts[:-1])]
     program = next((path for path in _MANAGERS if path in programs), None)
     if program is not None:
         yield Found("controller_cmd", (f"./{program}",), "is there, and finds the API server by KUBECONFIG")
@@ -99,6 +102,9 @@ def _controller(programs: Collection[PurePath], files: Files, found: Sequence[Fo
         yield Found("controller_image", (images[0],), f"is what {installed[0]} installs")
     elif PurePath("cmd/main.go") in programs or PurePath("main.go") in programs:
         yield Found("controller_cmd", ("./bin/manager",), "is what `make build` makes in kubebuilder's repositories", is_open=True)
+    elif handlers:
+        has = "has handlers" if len(handlers) == 1 else "have handlers: leave in what starts the operator"
+        yield Found("controller_cmd", ("kopf run -A " + " ".join(map(str, handlers)),), has, is_open=len(handlers) > 1)
 
 
 def _images(documents: Documents) -> Iterator[str]:

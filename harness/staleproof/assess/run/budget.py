@@ -1,10 +1,12 @@
 """Until when a run may run plans: for so many minutes, or until it is to stop."""
 
 import math
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from staleproof.assess.store.run_folder import RunFolder
-from staleproof.core.times import CLOSING_FACTOR, CLOSING_SECONDS
+from staleproof.core.times import BUILT_SECONDS, CLOSING_FACTOR, CLOSING_SECONDS
 
 _LONG_PAST = 0.0
 """On the monotonic clock."""
@@ -24,3 +26,16 @@ def end_of(run: RunFolder, minutes: float | None, *, began: float) -> Callable[[
         return began + seconds - min(CLOSING_SECONDS, CLOSING_FACTOR * seconds) + run.built_seconds()
 
     return ends
+
+
+@contextmanager
+def starting(run: RunFolder, what: str, *, by: str = "") -> Iterator[None]:
+    """While the block lasts, this worker (empty: the only process, or the controlling one) waits until something has started. If
+    that is so long that it was built first, it is not counted as the run's time."""
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        took = time.monotonic() - began
+        if took >= BUILT_SECONDS:
+            run.note_built(what, took, by=by)

@@ -284,6 +284,11 @@ class Notes:
         """Whether something went wrong that is no finding and no doubt: input, surroundings, or staleproof itself."""
         return any(self.problems[code] for code in TROUBLE)
 
+    @property
+    def _blamed(self) -> list[int]:
+        """The exit codes of what made tests fail."""
+        return [code for code, problems in self.problems.items() if problems]
+
     def finish(self, status: int | None = None, *, is_due: bool = False, is_partial: bool = False) -> int:
         """Write the reports and work out the exit code, which is returned, too; a worker leaves that to the controlling process.
 
@@ -296,7 +301,7 @@ class Notes:
         Claims(self.folder).forget()
         if self.settings.dry_run:
             shutil.rmtree(self.folder)
-            return status or PASSED
+            return of_tests(status or PASSED, PASSED, self._blamed, has_other_failures=self.other_failures)
         is_cut = status == INTERRUPTED and not self.has_trouble
         is_idle = self.idle and not self.has_trouble
         if self.trials or self.left_out or self.unlearnt or is_idle or is_due or is_cut:
@@ -308,8 +313,7 @@ class Notes:
                 self.problems[BROKEN].append(str(err))
                 status = status or FAILED  # without its report the run has not done what was asked
         found = of_report(excused(self.baseline, self.report)) if self.report is not None else PASSED
-        blamed = [code for code, problems in self.problems.items() if problems]
-        code = found if status is None else of_tests(status, found, blamed, has_other_failures=self.other_failures)
+        code = found if status is None else of_tests(status, found, self._blamed, has_other_failures=self.other_failures)
         self.exit_code = accepted(code, self.settings.inconclusive)
         return self.exit_code
 

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from staleproof import __version__
 from staleproof.assess.learn import patience
+from staleproof.assess.run.budget import starting
 from staleproof.assess.run.doing import Doing, Phase, Tell, discard
 from staleproof.assess.store.run_folder import RunFolder, acquired_now, new_run_folder
 from staleproof.assess.trial.background import Background, Ends, Work
@@ -30,7 +31,7 @@ from staleproof.core.operator.prerequisite import with_payloads, without_payload
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.pace import longest_period
 from staleproof.core.plan.plan import Plan, Subject
-from staleproof.core.times import BUILT_SECONDS, LOOK_SECONDS, PERIODS_FACTOR, RETRY_FACTOR
+from staleproof.core.times import LOOK_SECONDS, PERIODS_FACTOR, RETRY_FACTOR
 from staleproof.draw.mutations.allowed import Mutations
 from staleproof.drive.cluster.companions import OPTION, NotBuilt
 from staleproof.drive.cluster.control_plane import ControlPlane, Progress, Silent
@@ -127,7 +128,7 @@ class Worker:
         self._tell, self._doing = tell, Doing()
 
     def __enter__(self) -> Self:
-        with self._building("control plane"), self.doing("control plane", "starting it and the controller"):
+        with self._starting("control plane"), self.doing("control plane", "starting it and the controller"):
             self._background.__enter__()
         self.run.environment = dict(self._background.description)
         return self
@@ -170,7 +171,7 @@ class Worker:
         if not mine.chooses_companions or self.plane.provider == "existing" or set(wanted) == set(mine.companions):
             return 0.0
         try:
-            with self._building(" ".join(wanted)), self.doing("control plane", f"starting {', '.join(wanted)}"):
+            with self._starting(" ".join(wanted)), self.doing("control plane", f"starting {', '.join(wanted)}"):
                 seconds = self.call(lambda env: env.accompany(wanted))
         except NotBuilt as err:
             self._not_built |= err.names
@@ -233,14 +234,8 @@ class Worker:
         if not self.has_time(seconds):
             raise OutOfTime
 
-    @contextlib.contextmanager
-    def _building(self, what: str) -> Iterator[None]:
-        """Note how long it took to start this, if that was so long that it was built first: that is not counted as the run's."""
-        began = time.monotonic()
-        yield
-        took = time.monotonic() - began
-        if took >= BUILT_SECONDS:
-            self.shared.note_built(what, took, by=self.options.worker)
+    def _starting(self, what: str) -> contextlib.AbstractContextManager[None]:
+        return starting(self.shared, what, by=self.options.worker)
 
     def refusals(self) -> str:
         """What the controller has asked for and may not do, in words; empty when there is nothing."""

@@ -4,7 +4,7 @@
 trial's to say (`Trial.commits`); a delete of what another user had deleted before is not the controller's.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -169,7 +169,7 @@ def names(trial: Trial) -> Names:
     """What the names of objects have in common in the references: those of the trial that this one is, or is a reference of."""
     if trial.beside is not trial:
         return names(trial.beside)
-    return learn_names([_called(reference).values() for reference in trial.alike])
+    return learn_names([_ever_called(reference) for reference in trial.alike])
 
 
 @fact
@@ -239,3 +239,10 @@ def _called(trial: Trial) -> Mapping[str, Named]:
     """By uid, what each object is called by its first commit."""
     labels, begun = _labels(trial), (commit.entry for commit in trial.commits if commit.before is None)
     return {entry.uid: named(entry.object, entry.resource, entry.name, labels) for entry in begun}
+
+
+@fact
+def _ever_called(trial: Trial) -> Collection[Named]:
+    """What each object is called by any of its commits: what was made for one owner may have been taken over by another."""
+    labels = _labels(trial)
+    return {named(each.entry.object, each.entry.resource, each.entry.name, labels): None for each in trial.commits}

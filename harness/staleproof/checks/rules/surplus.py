@@ -227,7 +227,8 @@ SURVIVES_LOST_ANSWER = Requirement(
     level="core",
     source="API machinery, pkg/api/errors: a timeout says nothing about whether the request was executed",
     faults=("LoseAnswer", "SlowAnswer"),
-    remedy="look before trying again, or try again under the same name and take AlreadyExists and NotFound for done",
+    remedy="catch the error, which is no reason to exit, and reconcile again: look before trying again, or try again "
+    "under the same name and take AlreadyExists and NotFound for done",
     kind="deed",
     wrong="a create or delete too many, or another end than without faults",
     reasons=("lost answer",),

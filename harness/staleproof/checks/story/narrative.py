@@ -144,8 +144,8 @@ _ROLES: Mapping[HistoryRole, str] = {
     "reference": "without faults",
     "paced": "as slow as the trial",
     "woken": "woken as often with nothing hidden",
-    "final": "of the last state only",
-    "slept": "without what came and went while a fault lasted",
+    "final": "that applied only the last state",
+    "slept": "without the changes that were undone while a fault lasted",
     "ablated": "with the other faults only",
 }
 

@@ -44,6 +44,8 @@ from staleproof.core.wording import part_of
 
 E = TypeVar("E", bound=Entry)
 _MADE = 201
+FROM_HERE = "from here"
+"""With this begins what a story says of a fault that lasts."""
 _LOG_LINES, _INDENT = 8, " " * 14
 _LIBRARIES = ("panic(", "runtime.", "k8s.io/", "sigs.k8s.io/controller-runtime", "created by ", "goroutine ")
 _ENDS = {
@@ -277,7 +279,7 @@ def _fault_opened(first: FaultOpened, group: Group) -> str:
         fault = group.trial.plan.faults[entry.fault]
         newest = view(group.trial, index).newest(fault.resource)
         shown = f"; it had been shown {fault.resource} up to resourceVersion {newest}" if newest else ""
-        parts.append(f"from here ({entry.why}) {fault.phrase}{shown}")
+        parts.append(f"{FROM_HERE} ({entry.why}) {fault.phrase}{shown}")
     return "; ".join(parts)
 
 

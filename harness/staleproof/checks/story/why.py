@@ -46,9 +46,15 @@ def why(trial: Trial, requirement: Requirement) -> tuple[Section, ...]:
             tuple(line for each in surplus(trial)[:_MOST] for line in _deed(each, trial)) or ("none",),
         ),
         Section("how it ended", tuple(_ended(trial))),
-        Section("what else would explain it", tuple(f"{doubt.name}: {doubt.ask(trial) or 'no'}" for doubt in DOUBTS)),
+        Section("what may speak against a verdict", tuple(_doubts(trial)) or ("nothing",)),
         Section("compared with", (compared(roles(trial)) or "nothing: it has no references",)),
     )
+
+
+def _doubts(trial: Trial) -> Iterator[str]:
+    """Those that apply. Each is asked of some findings only, and a deed may count whatever they say."""
+    answers = ((doubt, doubt.ask(trial)) for doubt in DOUBTS)
+    yield from (f"{doubt.name}: {answer} (asked about: {', '.join(doubt.of)})" for doubt, answer in answers if answer)
 
 
 def _said(requirement: Requirement, trial: Trial) -> Iterator[str]:

@@ -13,7 +13,8 @@ object still says where it is. Watches and lists of the shared namespace are rec
 A primary that is not in the trial's namespace has a name of its own in each trial: `mark` is what makes it so. A history leaves it
 out of whatever has it (names of children, fields, selectors), so that trials can be compared.
 
-The answer names what a create has made, and its commit may come before. `history_entry` goes by what is known so far,
+The answer names what a create has made, and its commit may come before; where the answer was lost, the commit of what was asked for
+by name is all there is. `history_entry` goes by what is known so far,
 `history_entries` by what is known in the end.
 """
 
@@ -88,6 +89,8 @@ class Scope:
         self._speaking: set[str] = set()
         self._results: dict[RequestId, str] = {}
         self._asked: dict[RequestId, Asked] = {}
+        self._begun: dict[Key, str] = {}
+        self._unheard: set[Key] = set()
         self._left_out: set[RequestId] = set()
         self._calls_left_out: set[CallId] = set()
 
@@ -99,19 +102,29 @@ class Scope:
             case Asked() if self._is_elsewhere(entry.namespace) and entry.verb in _MAKES and is_work(entry):
                 self._asked[entry.request] = entry
             case Answered() if (asked := self._asked.pop(entry.request, None)) is not None:
-                request = Request(Position(0), asked, Position(0), entry)
-                if entry.uid and is_executed(request) and is_create(request):
-                    self._made[entry.uid] = (asked.resource, entry.namespace, entry.name)
-                    self._results[entry.request] = entry.uid
-                    self._own_what_speaks(entry.uid)
+                self._answered(asked, entry)
             case Committed() if self._is_elsewhere(entry.namespace) and entry.uid:
-                key = (entry.resource, entry.namespace, entry.name)
-                if entry.uid not in self._speaking and self._speaks(entry):
-                    self._speaking.add(entry.uid)
-                    self._own_what_speaks(entry.uid)
-                is_named = key in self._keys and entry.type != "DELETED"  # that may be one of an earlier trial
-                if is_named or self._is_marked(entry) or _is_owned(entry.object, self._uids):
-                    self._own(entry.uid, key)
+                self._committed(entry, (entry.resource, entry.namespace, entry.name))
+
+    def _answered(self, asked: Asked, entry: Answered) -> None:
+        request = Request(Position(0), asked, Position(0), entry)
+        if entry.uid and is_executed(request) and is_create(request):
+            self._results[entry.request] = entry.uid
+            self._make(entry.uid, (asked.resource, entry.namespace, entry.name))
+        elif entry.outcome == "unknown" and entry.executed is not False and asked.name:
+            self._lose((asked.resource, asked.namespace, asked.name))
+
+    def _committed(self, entry: Committed, key: Key) -> None:
+        if entry.type == "ADDED":
+            self._begun[key] = entry.uid
+            if key in self._unheard:
+                self._make(entry.uid, key)
+        if entry.uid not in self._speaking and self._speaks(entry):
+            self._speaking.add(entry.uid)
+            self._own_what_speaks(entry.uid)
+        is_named = key in self._keys and entry.type != "DELETED"  # that may be one of an earlier trial
+        if is_named or self._is_marked(entry) or _is_owned(entry.object, self._uids):
+            self._own(entry.uid, key)
 
     def claim(self, resource: str, namespace: str, name: str) -> None:
         """What will have this name is the trial's."""
@@ -135,6 +148,18 @@ class Scope:
 
     def _bears_mark(self, commit: Committed) -> bool:
         return bool(self.mark) and any(self.mark in text for text in (commit.name, *_said(commit.object)))
+
+    def _make(self, uid: str, key: Key) -> None:
+        """The controller made it."""
+        self._made[uid] = key
+        self._own_what_speaks(uid)
+
+    def _lose(self, key: Key) -> None:
+        """The answer to a request that may have made what has this name was lost, so the commit alone says what came of it. It may
+        be there already."""
+        self._unheard.add(key)
+        if key in self._begun:
+            self._make(self._begun[key], key)
 
     def _own_what_speaks(self, uid: str) -> None:
         if uid in self._made and uid in self._speaking:

@@ -122,5 +122,5 @@ def _known(name: str) -> str:
     if short in NAMES or short == AUTO:
         return short
     near = difflib.get_close_matches(short, sorted(NAMES), n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise CompanionError(f"there is no companion {name!r}; {hint}There are: {', '.join(sorted(NAMES))}")
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise CompanionError(f"there is no companion {name!r}{hint}; there are {', '.join(sorted(NAMES))}")

@@ -16,6 +16,7 @@ import yaml
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.plan.manifest import Manifest, as_asked_for
 from staleproof.core.times import ESTABLISHED_SECONDS
+from staleproof.core.wording import not_yaml
 from staleproof.drive.cluster.api import Api, ApiError, ResourceType
 from staleproof.drive.cluster.truth import Truth
 from staleproof.errors import SetupError, UsageError
@@ -117,7 +118,7 @@ def _documents(file: Path, option: str) -> Iterator[Manifest]:
     try:
         documents = [document for document in yaml.load_all(file.read_text(), _Loader) if document is not None]
     except (yaml.YAMLError, UnicodeDecodeError) as err:
-        raise UsageError(f"{option}: {file} is not YAML: {err}") from err
+        raise UsageError(f"{option}: {file}{not_yaml(err)}") from err
     except OSError as err:
         raise UsageError(f"{option}: cannot read {file}: {err.strerror or err}; give a manifest file or a folder of them") from err
     if not documents and not _is_kustomize(None, file):

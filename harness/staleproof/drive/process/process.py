@@ -26,6 +26,10 @@ from staleproof.errors import HarnessBug, SetupError
 LEASH = Path(__file__).with_name("leash.py")
 
 
+class CannotStart(SetupError):
+    """The program is not there, or cannot be executed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """What to run. `env` is added to the harness's own environment without the variables in `without`; no `cwd` means the current
@@ -104,7 +108,7 @@ class Process(Program):
         word, _, number = report.partition(" ")
         if word == "errno":
             self._leash.wait()
-            raise SetupError(_not_started(self.command, int(number)))
+            raise CannotStart(_not_started(self.command, int(number)))
         if word != "pid":
             raise HarnessBug(f"{self.command.name}: the leash reported {report!r}.\n{self.account()}")
         self.pid = int(number)

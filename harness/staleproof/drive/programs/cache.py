@@ -37,7 +37,7 @@ async def locked(root: Path, entry: Path, progress: Progress, *, title: str) -> 
         lock = os.open(entry.with_name(f"{entry.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         if not _taken(lock):
-            with working(progress, f"{title}: waiting for another process that builds"):
+            with working(progress, f"{title}: another process is building it already; waiting for that"):
                 while not _taken(lock):
                     await asyncio.sleep(LOOK_SECONDS)
         yield

@@ -31,6 +31,7 @@ from staleproof.drive.external.launch import RunningSystems
 from staleproof.drive.process import logs
 from staleproof.drive.process.address import free_port
 from staleproof.drive.process.private import write_private
+from staleproof.drive.process.process import CannotStart
 from staleproof.drive.process.program import IDENTITY, Program
 from staleproof.drive.proxy.client import Proxy
 from staleproof.drive.subject.controller import controller_process, filled, secret_values
@@ -134,7 +135,8 @@ class Lives:
         is of it, and shows it.
 
         Raises:
-            UsageError: the URL of the metrics is not one of HTTP; or it does not start, and may not do what it asks for.
+            UsageError: the URL of the metrics is not one of HTTP; or its program cannot be started; or it does not start, and may
+                not do what it asks for.
             SetupError: nothing was ever done to it, and it exits, opens no watch, or serves no metrics; with the end of its log.
         """
         if self.running and not fresh:
@@ -289,7 +291,12 @@ class Lives:
         self.number += 1
         self._leases.begin_life()
         self._contact.begin_life()
-        self.program = await self._stack.enter_async_context(self._launch())
+        try:
+            self.program = await self._stack.enter_async_context(self._launch())
+        except CannotStart as err:
+            if self.number > 1:
+                raise
+            raise UsageError(str(err)) from err  # it is what the user named, and trying again will not help
         self.bus.activity.wakes(time.monotonic(), self.name)
         return self.program
 

@@ -98,7 +98,7 @@ def _untried(run: ReportedRun) -> Iterator[str]:
         lines.append("the run was interrupted, and only what was finished is reported")
     if late := [plan for plan in report.left_out if not plan.why]:
         names = list(dict.fromkeys(plan.scenario for plan in late))
-        lines.append(f"{plural(len(late), 'plan')} left out for want of time, of {_code(some(names, _MOST_NAMES))}")
+        lines.append(f"{plural(len(late), 'plan')} not run for lack of time, of {_code(some(names, _MOST_NAMES))}")
     lines += [f"left out: {_code(plan.title or plan.scenario)}, because {_code(plan.why)}" for plan in report.left_out if plan.why]
     if lines:
         yield "Not tried:"

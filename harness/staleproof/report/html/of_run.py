@@ -95,7 +95,7 @@ def _aside(report: Report) -> Iterator[str]:
         if verdict.result == "failed" and (trial.hostile or not is_scored(verdict.requirement))
     )
     for (slug, hostile), failed in found.items():
-        why = f"under what no API server does ({hostile})" if hostile else "provisional"
+        why = f"under faults that no API server causes ({hostile})" if hostile else "provisional"
         yield f"{slug}, {why}: {failed[0][1]} ({plural(len(failed), 'trial')}: {some([name for name, _ in failed], _MOST_NAMES)})"
 
 
@@ -158,7 +158,7 @@ def _not_tried(report: Report) -> Iterator[str]:
     late = [plan for plan in report.left_out if not plan.why]
     if late:
         scenarios = some(list(dict.fromkeys(plan.scenario for plan in late)), _MOST_NAMES)
-        yield f"{plural(len(late), 'plan')} left out for want of time ({scenarios})"
+        yield f"{plural(len(late), 'plan')} not run for lack of time ({scenarios})"
     yield from (f"{plan.scenario}: {plan.title}: {plan.why}" for plan in report.left_out if plan.why)
     for search in report.ended_searches:
         plans = plural(search.plans, "drawn plan")

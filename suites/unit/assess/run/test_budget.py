@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from staleproof.assess.run.budget import end_of
+from staleproof.assess.run import budget
+from staleproof.assess.run.budget import end_of, starting
 from staleproof.assess.store.claims import Claims
 from staleproof.assess.store.run_folder import RunFolder
+from staleproof.errors import SetupError
 
 
 @pytest.mark.parametrize(("minutes", "seconds"), [(10, 570), (0.5, 27.6), (None, math.inf)])
@@ -34,3 +36,14 @@ def test_what_is_noted_as_built_only_now_does_not_count_yet(tmp_path: Path) -> N
     for noted in tmp_path.rglob("*.txt"):
         noted.unlink()
     assert end_of(RunFolder(tmp_path), 10, began=1000.0)() == pytest.approx(1570.0)
+
+
+def test_what_takes_long_to_start_was_built_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RunFolder(tmp_path)
+    with starting(run, "control plane"):
+        pass
+    assert run.built_seconds() == 0.0
+    monkeypatch.setattr(budget, "BUILT_SECONDS", 0.0)
+    with starting(run, "control plane", by="gw0"), pytest.raises(SetupError), starting(run, "kwok"):
+        raise SetupError("a build that fails takes time, too")
+    assert run.built_seconds() > 0.0

@@ -4,8 +4,10 @@ import msgspec
 import pytest
 
 from staleproof.checks.facts.object_history import BEYOND, Incarnation, ObjectHistory, names, object_history
-from staleproof.checks.facts.roles import Role
+from staleproof.checks.facts.roles import Named, Role
 from staleproof.checks.trial import Trial
+from staleproof.core.history.entry import Committed
+from staleproof.core.history.resource_version import Revision
 
 from ..script import WIDGETS, Script, losing, reference, trial
 
@@ -116,6 +118,25 @@ def test_names_that_every_reference_used_are_stable() -> None:
 
     assert {each.name for each in names(found).stable} == {"w"}
     assert names(found.references[0]) == names(found)
+
+
+def taken_over(script: Script) -> Script:
+    """Of two owners the first has it made, and the second has it in the end."""
+    script.applied("w").applied("v").creates("w-data-a-b", owner="w")
+    made = next(each for each in reversed(script.entries) if isinstance(each, Committed) and each.resource == "pods")
+    owners = [made.object["metadata"]["ownerReferences"][0] | {"uid": script.uid("v", WIDGETS), "name": "v"}]
+    metadata = made.object["metadata"] | {"ownerReferences": owners}
+    revision = Revision(made.revision + 500)
+    script.entries.append(
+        msgspec.structs.replace(made, type="MODIFIED", revision=revision, object=made.object | {"metadata": metadata})
+    )
+    return script
+
+
+def test_what_is_taken_over_has_what_names_have_in_common_of_both_owners() -> None:
+    found = Trial(taken_over(trial()).ends(), [taken_over(reference(number)).ends() for number in (1, 2)])
+    roles = [names(found).role(Named(f"Widget/{owner}", "pods", "w-zz-9"), {"metadata": {}}) for owner in ("w", "v")]
+    assert roles == [Role(f"Widget/{owner}", "pods", "w-") for owner in ("w", "v")]
 
 
 def test_generations_by_revision() -> None:

@@ -45,7 +45,7 @@ def test_the_story_of_a_duplicate() -> None:
         "it had been shown pods up to resourceVersion 100\n"
         "     1.200 s  the controller created w-a, w-b, w-c (resourceVersion 102\N{EN DASH}104)\n"
         "     2.300 s  widget/w was shown (resourceVersion 105), in step 2: touch Widget/w\n"
-        "     2.400 s  it created pod/w-d, though it had not been shown its own creates 102\N{EN DASH}104\n"
+        "     2.400 s  it created pod/w-d, though it had not been shown its own creates (resourceVersion 102\N{EN DASH}104)\n"
         "  compared with runs: 2 without faults\n"
         f"  remedy: {BY_SLUG['no-duplicate-create'].remedy}"
     )
@@ -88,7 +88,9 @@ def test_a_story_says_which_references_were_asked() -> None:
     script = Script(HideOwnWrite(resource="pods")).step(1, "apply Widget/w").applied("w", spec=3)
     roles: list[HistoryRole] = ["reference", "final", "woken", "reference", "paced", "woken"]
     history = replace(script.ends(), references=tuple(reference(n, role).ends() for n, role in enumerate(roles)))
-    references = "2 without faults, 1 as slow as the trial, 2 woken as often with nothing hidden, 1 of the last state only"
+    references = (
+        "2 without faults, 1 as slow as the trial, 2 woken as often with nothing hidden, 1 that applied only the last state"
+    )
     assert explained(history).compared == references
     alone = Finding("deleted", (), requirement="no-delete-of-unseen")
     assert explain(alone, history).compared == "", "one history is enough to tell that"

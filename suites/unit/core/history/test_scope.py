@@ -89,8 +89,10 @@ MADE = (asked(1, "create", ROLES), answered(1, "u", name="r"))
         MADE,
         (asked(1, "patch", ROLES, name="r"), answered(1, "u", name="r")),
         (asked(1, "create", ROLES), answered(1, "u", name="r", outcome="unknown", executed=True)),
+        (asked(1, "patch", ROLES, name="r"), answered(1, outcome="unknown", executed=True, code=0)),
+        (asked(1, "create", ROLES, name="r"), answered(1, outcome="unknown", code=0)),
     ],
-    ids=["create", "server-side apply", "lost answer"],
+    ids=["create", "server-side apply", "lost answer", "lost answer to a server-side apply", "no answer"],
 )
 def test_what_the_controller_made_is_the_trials(made: tuple[Entry, ...]) -> None:
     assert where(Scope("t"), *made, committed(ROLES, "u", "r"), delivered("u", "r"))[1:] == ["t/r", "t/r"]
@@ -102,14 +104,27 @@ def test_what_the_controller_made_is_the_trials(made: tuple[Entry, ...]) -> None
         (asked(1, "update", ROLES, name="r"), answered(1, "u", name="r", code=200)),
         (asked(1, "patch", ROLES, name="r"), answered(1, "u", name="r", code=200)),
         (asked(1, "create", ROLES), answered(1, "u", name="r", outcome="fail", code=409)),
+        (asked(1, "patch", ROLES, name="r"), answered(1, outcome="fail", code=503, executed=False)),
+        (asked(1, "patch", ROLES, name="r"), answered(1, outcome="unknown", executed=False, code=0)),
+        (asked(1, "patch", ROLES, name="q"), answered(1, outcome="unknown", executed=True, code=0)),
         (asked(1, "create", ROLES, dry_run=True), answered(1, "u", name="r")),
         (asked(1, "create", "leases.coordination.k8s.io"), answered(1, "u", name="r")),
         (),
     ],
-    ids=["updated", "patched", "refused", "dry run", "lease", "nothing"],
+    ids=["updated", "patched", "refused", "rejected", "not executed", "another", "dry run", "lease", "nothing"],
 )
 def test_what_it_did_not_make_is_not(done: tuple[Entry, ...]) -> None:
     assert where(Scope("t"), *done, committed(ROLES, "u", "r"))[-1] == "/r"
+
+
+def test_where_the_answer_was_lost_a_commit_before_it_tells_what_was_made() -> None:
+    lost = asked(1, "patch", ROLES, name="r"), answered(1, outcome="unknown", executed=True, code=0)
+    scope = Scope("t")
+    for entry in (lost[0], committed(ROLES, "u", "r"), lost[1]):
+        scope.see(entry)
+    later = committed(ROLES, "u", "r", what="MODIFIED")
+    assert scope.history_entry(later) is not None
+    assert where(Scope("t"), *lost, later)[-1] == "/r", "it was there already, as far as is known"
 
 
 def test_a_commit_may_be_heard_of_before_the_answer_and_before_its_owners() -> None:

@@ -39,12 +39,12 @@ def test_every_name_is_its_own(name: str) -> None:
 
 
 def test_an_unknown_one_is_refused_with_a_proposal() -> None:
-    with pytest.raises(CompanionError, match=r"no companion 'garbagecollector'; did you mean 'garbage-collector'\? There are: "):
+    with pytest.raises(CompanionError, match=r"no companion 'garbagecollector' \(did you mean 'garbage-collector'\?\); there are "):
         companion_names("kwok,garbagecollector")
 
 
 def test_nothing_is_proposed_for_what_is_like_nothing() -> None:
-    with pytest.raises(CompanionError, match=r"no companion 'xyz'; There are: "):
+    with pytest.raises(CompanionError, match=r"no companion 'xyz'; there are "):
         companion_names("xyz")
 
 

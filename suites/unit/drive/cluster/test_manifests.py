@@ -103,10 +103,10 @@ def test_no_path_is_no_manifest() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a: [", "is not YAML: "),
-        ("a: {{ .Values.name }}\n", "is not YAML: "),
-        ("a: &x\nb: *y\n", "is not YAML: "),
-        ("a: !!python/object:os.system {}\n", "is not YAML: "),
+        ("a: [", ": not YAML: "),
+        ("a: {{ .Values.name }}\n", ": not YAML: "),
+        ("a: &x\nb: *y\n", ": not YAML: "),
+        ("a: !!python/object:os.system {}\n", ": not YAML: "),
         ("", "is empty; expected a Kubernetes object"),
         ("---\n# nothing\n---\n", "is empty; expected a Kubernetes object"),
         ("- a\n- b\n", "holds a list, expected a Kubernetes object"),
@@ -119,14 +119,14 @@ def test_no_path_is_no_manifest() -> None:
         ("apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: w-\n", "is not a Kubernetes object: metadata.name missing"),
         ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: 5\n", "is not a Kubernetes object: metadata.name missing"),
         (f"{document('w')}---\n- a\n", "holds a list, expected a Kubernetes object"),
-        (b"\xff\xfe\x00", "is not YAML"),
+        (b"\xff\xfe\x00", ": not YAML"),
     ],
 )
 def test_what_is_no_manifest_is_refused_by_option_and_file(content: str | bytes, message: str) -> None:
     Path("mine.yaml").write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(UsageError) as caught:
         names("mine.yaml")
-    assert str(caught.value).startswith("--samples: mine.yaml ")
+    assert str(caught.value).startswith("--samples: mine.yaml")
     assert message in str(caught.value)
 
 

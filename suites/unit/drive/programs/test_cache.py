@@ -36,7 +36,7 @@ async def test_one_holds_the_lock_and_the_next_says_that_it_waits(tmp_path: Path
             while not lines:
                 await asyncio.sleep(0.01)
         lines.append("gives it back")
-    assert lines == ["second: waiting for another process that builds", "gives it back", "has it"]
+    assert lines == ["second: another process is building it already; waiting for that", "gives it back", "has it"]
 
 
 @pytest.mark.parametrize("name", ["file", "file/cache"])

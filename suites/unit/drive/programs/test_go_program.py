@@ -79,4 +79,4 @@ async def test_one_program_is_built_at_a_time(module: Path, tmp_path: Path) -> N
     lines: list[str] = []
     both = (ensure_go_program(GoProgram(each.name, each), ProgressLines(lines.append)) for each in (module, other))
     assert [output(program) for program in await asyncio.gather(*both)] == ["hello\n", "other\n"]
-    assert [line for line in lines if "waiting" in line] == ["other: waiting for another process that builds"]
+    assert [line for line in lines if "waiting" in line] == ["other: another process is building it already; waiting for that"]

@@ -99,7 +99,7 @@ def test_the_summary_has_findings_requirements_and_what_was_not_tried() -> None:
     untried = len(REQUIREMENTS) - 3
     assert f"1 failed, 1 inconclusive, {untried} not exercised, 1 failed and not scored" in said
     assert "| ❔ | `settles` | core | 0 of 0 | because `the references differ` |" in said
-    assert "1 plan left out for want of time, of `streams`" in said
+    assert "1 plan not run for lack of time, of `streams`" in said
     assert "- `no-blind-retry` in `003`: `again and again`" in said
     assert "```text\npytest\n```" in said
     assert "```text\nno-duplicate-create two pods\n  0.1 s  twice\n```" in said

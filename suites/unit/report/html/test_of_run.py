@@ -41,7 +41,7 @@ def test_what_was_not_tried_is_reported() -> None:
 
     assert page.not_tried == (
         "the run was interrupted: only finished trials are here",
-        "1 plan left out for want of time (restart)",
+        "1 plan not run for lack of time (restart)",
         "restart: b: no such child",
         f"3 drawn plans of drawn, because {SLUG} was violated in 001",
     )
@@ -82,7 +82,7 @@ def test_what_is_not_scored_decides_nothing_and_is_told_apart() -> None:
     assert page.findings == ()
     assert page.aside == (
         f"{provisional}, provisional: it was busy (1 trial: 001)",
-        f"{SLUG}, under what no API server does (hostile faults (DropFrame)): twice (1 trial: 002)",
+        f"{SLUG}, under faults that no API server causes (hostile faults (DropFrame)): twice (1 trial: 002)",
     )
     assert (row.result, row.scored) == ("failed", False)
 

@@ -101,7 +101,7 @@ def for_each_state(script: Script, *, deletes: bool = True) -> Script:
 def excess(name: str, nth: str) -> str:
     return (
         f"pod/ns/w-{name} is the {nth} live pod of widget/w; fault-free runs never had more than 3, "
-        "though it had not been shown its own creates 102\N{EN DASH}104"
+        "though it had not been shown its own creates (resourceVersion 102\N{EN DASH}104)"
     )
 
 
@@ -113,7 +113,7 @@ CASES: Cases = {
     "a second child for one state is none": (
         beside(for_each_state(trial(), deletes=False).applied("w", touched=1).creates("w-d", spec="c").let_go(), for_each_state),
         "FAIL: pod/ns/w-d is the 4th live pod of widget/w; fault-free runs never had more than 2, "
-        "though it had not been shown its own creates 104\N{EN DASH}106",
+        "though it had not been shown its own creates (resourceVersion 104\N{EN DASH}106)",
     ),
     "creates again what it has not seen": (
         held().applied("w").creates("w-d", "w-e", "w-f").let_go(),
@@ -154,7 +154,7 @@ CASES: Cases = {
     "below the peak of later steps": (
         beside(made_one_more(), scaled_later),
         "FAIL: pod/ns/w-x is the 4th live pod of widget/w; fault-free runs never had more than 3 by then, "
-        "though it had not been shown its own creates 102\N{EN DASH}104",
+        "though it had not been shown its own creates (resourceVersion 102\N{EN DASH}104)",
     ),
     "late, with as many as there were by then": (
         beside(scaled_later(trial(), hidden=True).let_go(), scaled_later),

@@ -175,6 +175,7 @@ GUILTY = (
     _sequential("naive_sequential_job", "naive", "no-duplicate-create"),
     _stored("hasty", "no-delete-of-unseen"),
     _tenant("hurried", "cleans-up"),
+    _tenant("recalling", "cleans-up"),
     _queued("careless", "no-duplicate-create"),
     _blueprint("careless", "no-duplicate-create"),
     _hosted("blocking", "isolates-objects"),

@@ -4,14 +4,15 @@ Each is about the kinds of requests that the controller was seen to make, in the
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from staleproof.core.fault import Compete, Expire, HoldStream, LoseAnswer, Reject, SlowAnswer, Window
 from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.plan.step import Heartbeat, Rest
 from staleproof.core.times import OUTAGE_SECONDS, SLOW_ANSWER_SECONDS
 from staleproof.core.wording import part_of
-from staleproof.draw.canonical import appear, life, outage, own_updates, patient, round_trip
+from staleproof.draw.canonical import UNWOKEN, appear, life, outage, own_updates, patient, round_trip
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import values
 from staleproof.draw.incidents.joint import annotated, refused
@@ -19,6 +20,7 @@ from staleproof.draw.occasions import occasions
 from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("api-failure")
+_ONCE: Sequence[Literal[503, 500]] = (503, 500)
 _REJECTED = ("backs-off", "converges-after-catch-up")
 
 
@@ -38,6 +40,24 @@ def reject_writes(observed: Observed, profile: Profile) -> Iterator[Draft]:
             aims=_REJECTED,
         )
         for each, code in profile.more(ways)
+    )
+
+
+@SCENARIO.family
+def reject_once(observed: Observed, profile: Profile) -> Iterator[Draft]:
+    """The first write to a kind of child is rejected once, as the primary appears, and nothing comes after it: what is not tried
+    again is never made. In a longer workload the next change has the controller write all of it again."""
+    first = [
+        each for each in _kinds(observed.life) if each.step == 1 and each.resource != observed.resource and not each.subresource
+    ]
+    return (
+        Draft(
+            f"its first {_words(each)} is rejected once ({code}), and nothing wakes it",
+            [Reject(**each.selectors, code=code)],
+            (appear(observed), UNWOKEN),
+            aims=_REJECTED,
+        )
+        for each, code in profile.more(zip(first, itertools.cycle(_ONCE), strict=False))
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from staleproof.core.fault import AnyFault, Expire, Kill, Reject, Restart, SeverStream, SlowStart, Window
 from staleproof.core.operator.observed import Observed, Written
-from staleproof.draw.canonical import Workload, death, life, round_trip, slow_to_start, turns
+from staleproof.draw.canonical import Workload, death, life, removal, round_trip, slow_to_start, turns
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.forms import forms
 from staleproof.draw.incidents.joint import STREAM_ENDS, behind
@@ -17,6 +17,7 @@ from staleproof.draw.profile import Profile
 
 SCENARIO = Scenario("restart", settle=slow_to_start)
 _AIMS = ("survives-restart",)
+_DOWN_AIMS = {"death": ("cleans-up", "name-reuse"), "removal": ("cleans-up",)}
 _WORST_FIRST = ("create", "delete", "update", "patch")
 
 
@@ -53,9 +54,11 @@ def restarts(observed: Observed, profile: Profile) -> Iterator[Draft]:
 
 @SCENARIO.family
 def down(observed: Observed, profile: Profile) -> Iterator[Draft]:
-    """Keep it down during a step, every other one, so that it is shown the outcome and never the change."""
-    lived, died, turned = life(observed), death(observed), turns(observed)
+    """Keep it down during a step, every other one, so that it is shown the outcome and never the change. A primary that comes back
+    may take over what its predecessor left, so in one plan it goes for good."""
+    lived, died, gone, turned = life(observed), death(observed), removal(observed), turns(observed)
     missed = [("death", died.steps, [(died.deletes, died.deletes + 1), (died.returns, died.last)])]
+    missed.append(("removal", gone.steps, [(gone.deletes, gone.last)]))
     if not observed.keeps_finalizer:  # else the primary would be applied while it is terminating, and never come back
         missed.append(("death", died.steps, [(died.deletes, died.last)]))
     missed += [("life", lived.steps, [(step, step + 1) for step in range(first, lived.last, 2)]) for first in (2, 3)]
@@ -65,7 +68,7 @@ def down(observed: Observed, profile: Profile) -> Iterator[Draft]:
             f"keep it down {' and '.join(f'from step {since} to {until}' for since, until in spans)} of a primary's {name}",
             [Restart(stays_down=True, window=Window(since, until)) for since, until in spans],
             steps,
-            aims=(*_AIMS, "cleans-up", "name-reuse") if name == "death" else _AIMS,
+            aims=(*_AIMS, *_DOWN_AIMS.get(name, ())),
         )
         for name, steps, spans in profile.some(each for each in missed if each[2])
     )

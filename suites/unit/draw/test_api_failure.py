@@ -5,9 +5,17 @@ from dataclasses import replace
 from staleproof.core.fault import AnyFault, Compete, HideOwnWrite, LoseAnswer, OwnWrite, Reject, RequestFault, SlowAnswer, Window
 from staleproof.core.operator.observed import Written
 from staleproof.core.plan.step import TOUCHED
-from staleproof.draw.api_failure import compete, lose_answers, refused_report, reject_reads, reject_writes, slow_answers
-from staleproof.draw.canonical import life, outage
-from staleproof.draw.profile import STANDARD
+from staleproof.draw.api_failure import (
+    compete,
+    lose_answers,
+    refused_report,
+    reject_once,
+    reject_reads,
+    reject_writes,
+    slow_answers,
+)
+from staleproof.draw.canonical import UNWOKEN, appear, life, outage
+from staleproof.draw.profile import PROFILES, STANDARD
 
 from .seen import CHANGE, MAPS, PODS, WIDGETS, reporters, widgets
 
@@ -28,6 +36,16 @@ def test_every_kind_of_write_is_rejected_from_the_first_on_in_another_way() -> N
         Reject(resource="*", verb="delete", subresource="", code=504, times=None, window=Window(life(widgets()).shrinks)),
     ]
     assert all(plan.steps == outage(widgets()).steps for plan in reject_writes(widgets(), STANDARD))
+
+
+def test_each_first_write_to_a_child_is_rejected_once_and_nothing_else_happens() -> None:
+    plans = list(reject_once(widgets(), STANDARD))
+    assert [plan.faults for plan in plans] == [
+        (Reject(resource=PODS, verb="create", subresource="", code=503, window=Window(1, 2)),),
+        (Reject(resource=MAPS, verb="create", subresource="", code=500, window=Window(1, 2)),),
+    ]
+    assert all(plan.steps == (appear(widgets()), UNWOKEN) for plan in plans)
+    assert list(reject_once(widgets(), PROFILES["smoke"])) == []
 
 
 def test_answers_are_lost_and_late_where_writes_were_seen() -> None:

@@ -11,7 +11,7 @@ from staleproof.core.fault import Kill, PastSnapshot, Restart, SlowStart, Window
 from staleproof.core.operator.observed import Changed, Observed
 from staleproof.core.plan.plan import Plan
 from staleproof.draw import restart
-from staleproof.draw.canonical import death, life, round_trip, turns
+from staleproof.draw.canonical import death, life, removal, round_trip, turns
 from staleproof.draw.profile import PROFILES, STANDARD, Profile
 
 from .seen import GROWN, MAPS, MOVE, PODS, REMOVED, SWITCHED, WIDGETS, controllers, profiles, widgets
@@ -23,10 +23,16 @@ def plans(of: Observed, profile: Profile = STANDARD) -> Iterator[Plan]:
 
 
 @given(controllers(), profiles)
-def test_all_plans_have_one_of_three_workloads(of: Observed, profile: Profile) -> None:
+def test_all_plans_have_one_of_a_few_workloads(of: Observed, profile: Profile) -> None:
     assert all(
         plan.steps
-        in (life(of).steps, death(of).steps, turns(of).steps, *(round_trip(of, each).steps for each in of.returning or (None,)))
+        in (
+            life(of).steps,
+            death(of).steps,
+            removal(of).steps,
+            turns(of).steps,
+            *(round_trip(of, each).steps for each in of.returning or (None,)),
+        )
         for plan in plans(of, profile)
     )
 

@@ -11,7 +11,7 @@ import msgspec
 from staleproof.checks.ends.convergence import certain_difference, unneeded
 from staleproof.checks.ends.hull import baseline, step_baselines
 from staleproof.checks.ends.leftovers import leftovers
-from staleproof.checks.facts.recovery_budget import budget
+from staleproof.checks.facts.recovery_budget import awaits_election, budget
 from staleproof.checks.facts.retries import last_lost_create
 from staleproof.checks.facts.step_work import kinds_between
 from staleproof.checks.programs import by_program
@@ -26,6 +26,7 @@ from staleproof.core.plan.step import Apply, in_parts, is_workload
 from staleproof.core.times import (
     DEADLINE_FACTOR,
     DEADLINE_SECONDS,
+    ELECTION_SECONDS,
     IMPATIENT_DEADLINE_SECONDS,
     OUTAGE_DEADLINE_SECONDS,
     PROBE_FACTOR,
@@ -83,7 +84,13 @@ def may_need(history: History) -> float:
     if trial.released is None or unneeded(trial):
         return 0.0
     given = budget(trial, len(history.entries))
-    return trial.at(given.since) - trial.at(trial.released) + given.seconds
+    needs = trial.at(given.since) + given.seconds
+    return max(needs, _elected_by(trial, len(history.entries) - 1)) - trial.at(trial.released)
+
+
+def _elected_by(trial: Trial, until: int) -> float:
+    """When a life that may be waiting for the lease of the one before has waited long enough, on the trial's clock; 0 if none is."""
+    return trial.at(trial.starts[-1]) + ELECTION_SECONDS if awaits_election(trial, until) else 0.0
 
 
 def may_come(history: History, retry_seconds: float) -> float:

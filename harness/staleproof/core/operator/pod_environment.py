@@ -7,6 +7,7 @@ is not known. A label or annotation that the template does not have is an empty 
 
 import base64
 import re
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,8 +30,10 @@ class PodEnvironment:
         self._maps = {each["metadata"]["name"]: _texts(each) for each in manifests if _is_in(each, "ConfigMap", namespace)}
         self._secrets = {each["metadata"]["name"]: _texts(each) for each in manifests if _is_in(each, "Secret", namespace)}
         metadata = workload["spec"]["template"].get("metadata") or {}
+        name = f"{workload['metadata']['name']}-0"
         self._fields = {
-            "metadata.name": f"{workload['metadata']['name']}-0",
+            "metadata.name": name,
+            "metadata.uid": str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{name}.{namespace}")),
             "metadata.namespace": namespace,
             "spec.serviceAccountName": account,
             "status.podIP": "127.0.0.1",

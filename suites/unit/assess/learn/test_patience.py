@@ -12,13 +12,15 @@ from staleproof.checks.ends.hull import baseline
 from staleproof.checks.ends.states import final_objects
 from staleproof.checks.facts.step_work import changing_kinds
 from staleproof.checks.trial import Trial
+from staleproof.core.fault import Restart, Window
 from staleproof.core.history.entry import Committed, Released, Settled, StepEnded
 from staleproof.core.history.history import History, UnstableField
 from staleproof.core.plan.plan import Settle
 from staleproof.core.plan.step import Apply, Resync
+from staleproof.core.times import ELECTION_SECONDS
 from staleproof.drive.cluster.truth import Key
 
-from ...checks.script import Script, losing
+from ...checks.script import Script, losing, reference
 from ...judged import result
 
 
@@ -105,6 +107,17 @@ def test_nothing_is_needed_before_the_release_or_by_a_controller_that_never_writ
     assert may_need(dataclasses.replace(silent, references=())) == 0.0
     assert may_need(silent) > 0.0
     assert may_need(innocent) > 0.0
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_life_that_was_started_again_may_need_the_time_of_an_election_until_it_writes(*, writes: bool) -> None:
+    script = Script(Restart(window=Window(2))).applied("w").creates("w-a").dies().lives_again()
+    script = script.creates("w-b") if writes else script
+    history = dataclasses.replace(script.released().ends(), references=tuple(reference(number).pair().ends() for number in (1, 2)))
+    trial = Trial(history)
+    assert trial.released is not None
+    elected_by = trial.at(trial.starts[-1]) + ELECTION_SECONDS - trial.at(trial.released)
+    assert (may_need(history) >= elected_by) == (not writes)
 
 
 def test_a_probe_is_what_is_applied_until_the_controller_first_writes(innocent: History) -> None:

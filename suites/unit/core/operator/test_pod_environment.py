@@ -33,6 +33,7 @@ def origin(kind: str, **reference: Any) -> dict[str, Any]:  # noqa: ANN401
         ({"name": "V"}, {"env": {"V": ""}}),
         (origin("fieldRef", fieldPath="metadata.namespace"), {"env": {"V": "ns"}}),
         (origin("fieldRef", fieldPath="metadata.name"), {"env": {"V": "controller-0"}}),
+        (origin("fieldRef", fieldPath="metadata.uid"), {"env": {"V": "c854be61-1a2a-51b0-8508-f2cef1f15977"}}),
         (origin("fieldRef", fieldPath="metadata.labels['app']"), {"env": {"V": "widget"}}),
         (origin("fieldRef", fieldPath="metadata.annotations['olm.targetNamespaces']"), {"env": {"V": ""}}),
         (origin("fieldRef", fieldPath="metadata.annotations"), {"unset": {"V": "the pod's metadata.annotations"}}),

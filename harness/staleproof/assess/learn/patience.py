@@ -89,7 +89,7 @@ def may_need(history: History) -> float:
 
 
 def _elected_by(trial: Trial, until: int) -> float:
-    """When a life that may be waiting for the lease of the one before has waited long enough, on the trial's clock; 0 if none is."""
+    """When a life that may be waiting for the lease of the one before has waited long enough, on the trial's clock; 0: none is."""
     return trial.at(trial.starts[-1]) + ELECTION_SECONDS if awaits_election(trial, until) else 0.0
 
 

@@ -49,7 +49,8 @@ _SLOW = {
     "hopeless", "heartbeat", "hopeless_by_name", "heartbeat_ahead",  # never silent; `restless` and its twin stand for them
     "deliberate", "fleeting",  # they pause in every step
     "makes_one_more", "forgets_sometimes",  # caught by one of the last plans; by a rate, which takes a minute
-    "writes_back_answers", "gives_up", "hoarding_single", "hasty_remaking", "forgets_its_count",  # they are stuck, and waited for
+    "writes_back_answers", "gives_up", "hoarding_single", "hasty_remaking", "forgets_its_count",
+    "recalling_tenant", "hands_over",  # they are stuck, and waited for
     "slow_starter",  # each new life takes seconds
     "once_a_minute",  # a minute for each rejected write
     "retries_late", "never_retries", "starts_over",  # they are waited for; test_patience has them

@@ -57,6 +57,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "naive_sequential_job": "no-duplicate-create",
     "hasty_stored_widget": "no-delete-of-unseen",
     "hurried_tenant": "cleans-up",
+    "recalling_tenant": "cleans-up",
     "careless_queued": "no-duplicate-create",
     "overwriting_poller": "no-lost-update",
     "careless_blueprint": "no-duplicate-create",

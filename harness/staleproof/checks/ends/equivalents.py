@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+from staleproof.checks.but_for import in_references
 from staleproof.checks.ends.hull import Baseline, group
 from staleproof.checks.ends.numbering import in_same_order
 from staleproof.checks.ends.tallies import ANNOTATIONS, Tallies
@@ -40,7 +41,9 @@ class Equivalents:
 
     def has(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
         """Whether a value of a field is as good as any of those that the references have."""
-        is_noted = path.startswith(ANNOTATIONS) and (_is_new_time(value, wanted) or self._tallies.has(role, path))
+        is_noted = path.startswith(ANNOTATIONS) and (
+            _is_new_time(value, wanted) or self._is_last_number(value, wanted) or self._tallies.has(role, path)
+        )
         return (
             is_noted
             or any(_reads_alike(value, each) for each in wanted)
@@ -81,6 +84,17 @@ class Equivalents:
     @cached_property
     def _tallies(self) -> Tallies:
         return Tallies(self.trial, self.run)
+
+    def _is_last_number(self, value: object, wanted: Collection[object]) -> bool:
+        """Whether it is the highest number in the names of objects of which some were used up, and so it is in the references."""
+        usual = set(in_references(self.trial, self._last_number)) if self.renumbered else set[str]()
+        return bool(usual) and str(value) == self._last_number(self.run) and set(map(str, wanted)) <= usual
+
+    def _last_number(self, run: Trial) -> str:
+        """The highest in any name of such objects in a run; empty: there is none."""
+        families, made = set(map(_family, self.renumbered)), object_history(run).objects.values()
+        names = (each.name for each in made if _family(of_any_incarnation(each.role)) in families)
+        return str(max((int(found[-1][1:]) for name in names if (found := _NUMBERED_PART.findall(name))), default=""))
 
     # --- one of many that are free
 

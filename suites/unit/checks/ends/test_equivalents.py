@@ -46,6 +46,18 @@ def numbered(script: Script, *, spoilt: str = "") -> Script:
     return script.idle(1).step(2, "touch").applied("w").idle(2)
 
 
+def annotated(script: Script, *, spoilt: str = "", too_high: int = 0) -> Script:
+    """The same, and the last number stands in an annotation, where it is as high as what the spec asks for."""
+    script.step(1, "apply").applied("w", spec={"replicas": 3})
+    if spoilt:
+        script.rejected("create", "pods").passes(5.0)
+    last = 4 if spoilt else 3
+    script.creates(*(f"w-{number}" for number in range(last - 2, last + 1)), generated="")
+    known = script._objects[WIDGETS, "w"]["metadata"]
+    script.updates("w", subresource="", metadata=known | {"annotations": {"example.com/latest": str(last + too_high)}})
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
 def named(script: Script, *names: str) -> Script:
     return script.step(1, "apply").applied("w", spec=3).creates(*names, generated="").idle(1).step(2, "touch").applied("w").idle(2)
 
@@ -204,6 +216,11 @@ CASES: Cases = {
     "a life that ended has used up a number": (
         beside(late(numbered(Script(Kill(resource=WIDGETS)), spoilt="killed")), numbered),
         "PASS",
+    ),
+    "the last number is in an annotation": (beside(late(annotated(rejecting(), spoilt="rejected")), annotated), "PASS"),
+    "a number in an annotation that no name has": (
+        beside(late(annotated(rejecting(), spoilt="rejected", too_high=1)), annotated),
+        "FAIL",
     ),
     "one too many": (beside(late(named(rejecting().fires(), "w-0", "w-1", "w-2", "w-3")), three), "FAIL"),
     "one too few": (beside(late(named(rejecting().fires(), "w-0", "w-1")), three), "FAIL"),

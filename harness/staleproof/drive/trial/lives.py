@@ -294,9 +294,9 @@ class Lives:
         try:
             self.program = await self._stack.enter_async_context(self._launch())
         except CannotStart as err:
-            if self.number > 1:
+            if self.program is not None:
                 raise
-            raise UsageError(str(err)) from err  # it is what the user named, and trying again will not help
+            raise UsageError(str(err)) from None  # it is what the user named, and trying again will not help
         self.bus.activity.wakes(time.monotonic(), self.name)
         return self.program
 

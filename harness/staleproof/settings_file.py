@@ -53,7 +53,7 @@ def read(path: Path) -> dict[str, Given]:
     except OSError as err:
         raise UsageError(f"cannot read {shown}: {err.strerror or err}; `staleproof init` writes a {NAME}") from err
     except yaml.YAMLError as err:
-        raise UsageError(f"{shown}{not_yaml(err)}") from err
+        raise UsageError(f"{shown}: {not_yaml(err)}") from err
     try:
         return _options(raw, path.parent, shown)
     except ValueError as err:

@@ -122,7 +122,7 @@ def test_another_controller_takes_the_place_of_the_files(said: dict[str, str], l
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a: [", "staleproof.yaml, line 1: not YAML"),
+        ("a: [", "staleproof.yaml: line 1: not YAML"),
         ("", "staleproof.yaml: expected an object with apiVersion, kind and options, found NoneType"),
         ("crds: [a]", "expected apiVersion: staleproof.dev/v1alpha1, found None"),
         ({"controllerCmd": "./m"}, "there is no option 'controllerCmd'; did you mean 'controller-cmd'?"),

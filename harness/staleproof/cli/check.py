@@ -43,10 +43,8 @@ def check(history: str, slug: str | None) -> int:
         show_verdicts(console, verdicts, stories(verdicts, found))
     else:
         show_verdicts(console, [each for each in verdicts if each.requirement == slug], ())
-        for each in verdicts:
-            if each.requirement == slug:
-                decided = "; ".join(finding.because for finding in each.findings) or each.why
-                console.print(f"decided by: {decided}", highlight=False, markup=False, soft_wrap=True)
+        for finding in (finding for each in verdicts if each.requirement == slug for finding in each.findings):
+            console.print(f"decided by: {finding.because}", highlight=False, markup=False, soft_wrap=True)
         requirement = BY_SLUG[slug]
         for program in () if requirement.across_programs else programs_of(found):
             console.print(f"by the view of {program}:", style="bold")

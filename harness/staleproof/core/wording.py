@@ -19,9 +19,9 @@ def some(names: Sequence[str], most: int) -> str:
 
 
 def not_yaml(error: Exception) -> str:
-    """What keeps a text from being YAML, to go behind the name of its file: `, line 5: not YAML: …`."""
+    """What keeps a text from being YAML: `line 5: not YAML: …`."""
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or error
-    return f"{f', line {mark.line + 1}' if mark else ''}: not YAML: {problem}"
+    return f"{f'line {mark.line + 1}: ' if mark else ''}not YAML: {problem}"
 
 
 def part_of(subresource: str) -> str:

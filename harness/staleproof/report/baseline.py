@@ -15,6 +15,7 @@ import yaml
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.core.fault.suggest import mistakes
 from staleproof.core.plan.plan import API_VERSION, ApiVersion
+from staleproof.core.wording import not_yaml
 from staleproof.report.inert import inert
 from staleproof.report.model import FindingReport, Report, RequirementVerdict, findings
 
@@ -64,9 +65,7 @@ def decode(data: bytes) -> Baseline:
     try:
         raw = yaml.safe_load(data)
     except yaml.YAMLError as err:
-        mark = getattr(err, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark is not None else ""
-        raise BaselineError(f"{where}not YAML: {getattr(err, 'problem', None) or err}; {_EXPECTED}") from err
+        raise BaselineError(f"{not_yaml(err)}; {_EXPECTED}") from err
     if not isinstance(raw, dict) or raw.get("kind") != "Baseline":
         raise BaselineError(f"expected an object with kind: Baseline, found {type(raw).__name__}; {_EXPECTED}")
     if raw.get("apiVersion") != API_VERSION:

@@ -10,6 +10,7 @@ from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.checks.verdict import Outcome
 from staleproof.core.fault.suggest import mistakes
 from staleproof.core.plan.plan import API_VERSION
+from staleproof.core.wording import not_yaml
 from staleproof.report.conformance import (
     ConformanceReport,
     ProfileResult,
@@ -34,9 +35,7 @@ def decode(data: bytes) -> ConformanceReport:
     try:
         raw = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, UnicodeDecodeError) as err:
-        mark = getattr(err, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark is not None else ""
-        raise ConformanceError(f"{where}not YAML: {getattr(err, 'problem', None) or err}; {_EXPECTED}") from err
+        raise ConformanceError(f"{not_yaml(err)}; {_EXPECTED}") from err
     if not isinstance(raw, dict) or raw.get("kind") != "ConformanceReport" or raw.get("apiVersion") != API_VERSION:
         raise ConformanceError(f"{_EXPECTED}, found {_called(raw)}")
     try:

@@ -67,6 +67,7 @@ class Ending:
         rows: what failed or is inconclusive.
         passed, untried: the requirements that passed, and those that nothing put to the test.
         option: what would reach most of the untried; empty: nothing that is known.
+        doubts: what is inconclusive in some plans, and failed in others.
         apart: what is not scored.
         warnings: what keeps the run from telling more, and can be mended.
         left_out: plans that were not run, in one line each.
@@ -79,6 +80,7 @@ class Ending:
     passed: tuple[str, ...] = ()
     untried: tuple[str, ...] = ()
     option: str = ""
+    doubts: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -122,6 +124,7 @@ def summed_up(report: Report) -> Ending:
         passed=by[Outcome.PASS],
         untried=by[Outcome.NOT_EXERCISED],
         option=_option(report) if by[Outcome.NOT_EXERCISED] else "",
+        doubts=tuple(_doubts(report)),
         apart=tuple(_apart(report)),
         warnings=tuple(_warnings(report)),
         left_out=tuple(_left_out(report)),
@@ -145,8 +148,8 @@ def _lines(ending: Ending, width: int, room: _Room, more: str) -> Iterator[Text]
     yield from _listed(ending.rows, width, room) if room.is_listed else _in_rows(ending.rows, width, 3 if room.full else 1)
     yield from _names(Outcome.PASS, "passed", ending.passed, width, room)
     yield from _names(Outcome.NOT_EXERCISED, "not exercised", ending.untried, width, room, ending.option)
-    for style, texts in (("yellow", ending.apart), ("yellow", ending.warnings), ("yellow", ending.left_out)):
-        yield from _some(texts, style, width, room, more)
+    for texts in (ending.apart, ending.warnings, ending.doubts, ending.left_out):
+        yield from _some(texts, "yellow", width, room, more)
     yield from _wrapped(Text(ending.time, style="dim"), width, 1 if room.is_close else 2, indent=0)
 
 
@@ -318,7 +321,8 @@ def _warnings(report: Report) -> Iterator[str]:
     yield from not_allowed(report.refused)
 
 
-def _left_out(report: Report) -> Iterator[str]:
+def _doubts(report: Report) -> Iterator[str]:
+    """Which plans leave open what others have shown to fail, by requirement and reason."""
     outcomes = overall(report)
     doubts = (
         ((verdict.requirement, verdict.why), trial.name)
@@ -328,6 +332,9 @@ def _left_out(report: Report) -> Iterator[str]:
     )
     for (slug, why), names in grouped(each for each in doubts if is_scored(each[0][0])).items():
         yield f"inconclusive in {some(names, _MOST_NAMES)}: {slug}: {why}"
+
+
+def _left_out(report: Report) -> Iterator[str]:
     for why, plans in grouped((plan.why, plan) for plan in report.left_out).items():
         yield f"{plural(len(plans), 'plan')} left out: {why or 'there was no time'}"
     if ended := sum(each.plans for each in report.ended_searches):

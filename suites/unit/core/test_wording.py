@@ -27,11 +27,11 @@ def test_a_part_goes_before_what_has_it() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a: 1\nb: [", ", line 2: not YAML: "),
-        ("a: \0", ": not YAML: "),
+        ("a: 1\nb: [", "line 2: not YAML: "),
+        ("a: \0", "not YAML: "),
     ],
 )
 def test_what_is_no_yaml_is_located(text: str, words: str) -> None:
     with pytest.raises(yaml.YAMLError) as caught:
         yaml.safe_load(text)
-    assert words in not_yaml(caught.value)
+    assert not_yaml(caught.value).startswith(words)

@@ -32,8 +32,8 @@ TAKEN = """staleproof: the controller exited with code 1 before any trial.
   | listen tcp :8080: bind: address already in use"""
 
 
-def shown(pytester: pytest.Pytester, text: str) -> list[str]:
-    pytester.makeconftest(CONFTEST)
+def shown(pytester: pytest.Pytester, text: str, conftest: str = CONFTEST) -> list[str]:
+    pytester.makeconftest(conftest)
     pytester.makepyfile(SUITE.format(text=text))
     lines = pytester.runpytest_inprocess("-p", "no:xdist", "-p", "no:cacheprovider").outlines
     return lines[: next(number for number, line in enumerate(lines) if "ERRORS" in line)]
@@ -44,6 +44,12 @@ def test_an_environment_that_fails_is_reported_once_with_its_cure(pytester: pyte
     told = [line for line in lines if "worker gw1" in line]
     assert told == ["staleproof: worker gw1: the controller exited with code 1 before any trial."]
     assert any("a port that it listens on is taken" in line and "{metrics_port}" in line for line in lines)
+
+
+def test_what_keeps_several_workers_is_reported_once_and_without_its_list(pytester: pytest.Pytester) -> None:
+    conftest = CONFTEST.replace('"gw1"', 'f"gw{report.nodeid[-2]}"')
+    lines = shown(pytester, "staleproof: no plan is called x; there are:\n  a\n  b", conftest)
+    assert [line for line in lines if "worker gw" in line] == ["staleproof: worker gw0: no plan is called x"]
 
 
 def test_an_error_of_a_users_fixture_is_pytests_to_report(pytester: pytest.Pytester) -> None:

@@ -7,8 +7,8 @@ import msgspec
 from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.core.fault import AnyFault
 from staleproof.core.plan.coverage import PHASES, Occasion
-from staleproof.report.coverage import covered, faults_and_fields, reach
-from staleproof.report.model import FaultReport, Report, TrialReport
+from staleproof.report.coverage import covered, faults_and_fields, missed, reach
+from staleproof.report.model import FaultReport, LeftOut, Report, TrialReport
 
 from . import runs
 from .runs import GOOD, IDLE, verdict
@@ -69,6 +69,16 @@ def test_what_was_not_reached_is_reported_with_the_option_that_may() -> None:
     assert "changes, " not in phases.removeprefix("  not reached: faults in these phases: ")
     assert not any(f"{LOSS} under Sever" in line for line in lines)
     assert any("--staleproof-profile slow may" in line for line in lines)
+
+
+def test_why_it_was_not_reached_is_what_a_plan_says_that_aims_at_it() -> None:
+    other = runs.trial("1", verdict(LOSS, IDLE, why="the controller exited"))
+    own = runs.trial("2", verdict(LOSS, IDLE, why="no watch was lost"), aims=(LOSS,))
+    late = LeftOut(scenario="streams", title="", aims=(LOSS,))
+    assert [each.why for each in missed(runs.report(other, own, wanted=(LOSS,)))] == ["no watch was lost"]
+    assert [each.why for each in missed(runs.report(other, wanted=(LOSS,), left_out=(late,)))] == [
+        "there was no time for its plans"
+    ]
 
 
 def test_what_puts_a_requirement_to_the_test_is_called_as_in_plans() -> None:

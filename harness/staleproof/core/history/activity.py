@@ -160,9 +160,7 @@ class Activity:
         self._reached = {number: revision for number, revision in self._reached.items() if number in self.watches.streams}
         of_others = {number: asked for number, asked in self._in_flight.items() if self.watches.program(asked.client) != program}
         self._in_flight = of_others
-        if (
-            not self.watches.programs
-        ):  # else it is not known whose calls they are; the relay reports when their connections have ended
+        if not self.watches.programs:  # else it is not known whose calls they are; the relay reports when their connections end
             self._calls.clear()
 
     def wakes(self, now: float, program: str = "") -> None:

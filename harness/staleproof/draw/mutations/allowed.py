@@ -13,6 +13,7 @@ from staleproof.core.fault.model import Value
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import PlanError, converted
+from staleproof.core.wording import not_yaml
 from staleproof.draw.mutations.sample_moves import find_moves, set_to, words
 from staleproof.draw.mutations.schema import ANYTHING, Schema
 
@@ -51,7 +52,7 @@ def read(text: str) -> Mutations:
     try:
         raw = yaml.safe_load(text)
     except yaml.YAMLError as err:
-        raise MutationError(f"not YAML: {err}") from err
+        raise MutationError(not_yaml(err)) from err
     if not isinstance(raw, dict):
         raise MutationError(f"expected only, forbid or extend, found {'nothing' if raw is None else type(raw).__name__}")
     try:

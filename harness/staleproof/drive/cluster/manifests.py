@@ -118,7 +118,7 @@ def _documents(file: Path, option: str) -> Iterator[Manifest]:
     try:
         documents = [document for document in yaml.load_all(file.read_text(), _Loader) if document is not None]
     except (yaml.YAMLError, UnicodeDecodeError) as err:
-        raise UsageError(f"{option}: {file}{not_yaml(err)}") from err
+        raise UsageError(f"{option}: {file}: {not_yaml(err)}") from err
     except OSError as err:
         raise UsageError(f"{option}: cannot read {file}: {err.strerror or err}; give a manifest file or a folder of them") from err
     if not documents and not _is_kustomize(None, file):

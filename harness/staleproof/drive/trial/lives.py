@@ -239,11 +239,9 @@ class Lives:
         self.program = None
         self.bus.activity.restarted(self.name)
         self.bus.flaws.clear()
-        controller = await self._start()
+        controller, watches = await self._start(), self.bus.activity.watches
         watching = await self.bus.until(
-            lambda now: (
-                self.bus.activity.watches.is_open(self.name) or not controller.running or now + POLL_SECONDS
-            ),  # no entry yet
+            lambda now: watches.is_open(self.name) or not controller.running or now + POLL_SECONDS,  # no entry yet
             limit_seconds=self.start_seconds,
         )
         if not controller.running:
@@ -294,7 +292,7 @@ class Lives:
         try:
             self.program = await self._stack.enter_async_context(self._launch())
         except CannotStart as err:
-            if self.program is not None:
+            if self.number > 1:
                 raise
             raise UsageError(str(err)) from None  # it is what the user named, and trying again will not help
         self.bus.activity.wakes(time.monotonic(), self.name)

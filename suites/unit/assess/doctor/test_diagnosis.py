@@ -15,6 +15,7 @@ from staleproof.assess.doctor.diagnosis import (
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Exited
 from staleproof.drive.subject.webhooks import Calls
+from staleproof.drive.trial.workload import Refused
 from staleproof.errors import UsageError
 
 from ...checks.script import WIDGETS, Script, trial
@@ -108,7 +109,9 @@ def test_a_real_history() -> None:
 
 def test_a_sample_that_is_refused() -> None:
     assert said(refused_sample("Widget/w", UsageError("no\nlog"))) == ("failed", 4)
-    assert refused_sample("Widget/w", UsageError("no\nlog")).found == "no"
+    assert (refused_sample("Widget/w", UsageError("no\nlog")).found, refused_sample("Widget/w", UsageError("no")).fix) == ("no", "")
+    check = refused_sample("Widget/w", Refused("422 Invalid", 1))
+    assert (said(check), "until `kubectl apply` takes it" in check.fix) == (("failed", 4), True)
     assert said(unserved_sample("Widget/w")) == ("failed", 11)
 
 

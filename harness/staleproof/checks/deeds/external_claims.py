@@ -9,6 +9,7 @@ not have looked at what changed.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from staleproof.checks.facts.belongings import head_of
 from staleproof.checks.facts.drifts import Drift, api_events, drifts
 from staleproof.checks.facts.external_calls import Call, external_calls
 from staleproof.checks.facts.external_states import external_states
@@ -280,10 +281,9 @@ def _repairs(trial: Trial, of: Incarnation, call: Call) -> bool:
 def _is_asked_for(trial: Trial, of: Incarnation, call: Call, after: int) -> bool:
     """Whether a user changed the primary behind a position and before the call, or something that the primary may name: a Secret
     with a password, say. What belongs to the primary is written by companions all the time, and does not count."""
-    made = object_history(trial)
     changes = (commit for commit in trial.commits if commit.by is None and after < commit.index < call.index)
     return any(
-        not leaves_nothing_to_do(commit) and (commit.entry.uid == of.uid or made.root_of(commit.entry.uid) != of.uid)
+        not leaves_nothing_to_do(commit) and (commit.entry.uid == of.uid or head_of(trial, commit.entry.uid) != of.uid)
         for commit in changes
     )
 

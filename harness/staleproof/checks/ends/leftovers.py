@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from staleproof.checks.but_for import in_alike, in_calm, in_references
 from staleproof.checks.ends.states import lasting_objects
-from staleproof.checks.facts.belongings import primary_of
+from staleproof.checks.facts.belongings import is_unowned, primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.facts.wording import full_name, listing, owner_name, span
@@ -22,7 +22,7 @@ from staleproof.core.history.provenance import uid_of
 from staleproof.core.operator.ownership import owner_of
 
 LeftoverKind = Literal["unfinished", "orphaned", "leaked"]
-"""Primaries that were deleted and are there; children of an owner that was; what the controller made and has no owner."""
+"""Primaries that were deleted and are there; children of an owner that was; what the controller made with no owner in the trial."""
 _Left = Mapping[LeftoverKind, Mapping[Role, Sequence[Incarnation]]]
 
 
@@ -110,7 +110,8 @@ def _because(trial: Trial, left: Leftover) -> str:
         late = left.owner.deleted is not None and left.owner.deleted < left.children[0].created
         when = "created and left over after" if late else "left over when"
         return f"{names} {were} {when} {owner_name(left.children[0].role.owner)} was deleted; {usual}"
-    return f"{names} {were} left over without an owner; {usual}"
+    owner = f", owned by {owner_name(label)}" if (label := left.children[0].role.owner) else " without an owner"
+    return f"{names} {were} left over{owner}; {usual}"
 
 
 def _deletes(run: Trial, role: Role) -> bool:
@@ -137,7 +138,7 @@ def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
     if owner is not None and owner.deleted is not None:
         return "orphaned"
     is_own = child.creator is not None and child.creator.succeeded
-    return "leaked" if is_own and not child.owner_uid and not child.role.owner else None
+    return "leaked" if is_own and is_unowned(trial, child) else None
 
 
 def _lasting(trial: Trial, until: int | None) -> set[str]:

@@ -8,6 +8,7 @@ controller's own writes for others were hidden from it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from staleproof.checks.facts.belongings import head_of
 from staleproof.checks.facts.object_history import creations, deletions, object_history
 from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
@@ -34,7 +35,7 @@ class FirstEffect:
 def first_effects(trial: Trial) -> Mapping[str, FirstEffect]:
     """By resource and name, as `widgets.staleproof.dev/sample`, in the order of their creation."""
     made = object_history(trial)
-    writes = grouped((made.root_of(uid), request.index) for request in trial.work for uid in _about(request, trial))
+    writes = grouped((head_of(trial, uid), request.index) for request in trial.work for uid in _about(request, trial))
     found: dict[str, FirstEffect] = {}
     for each in sorted(made.objects.values(), key=lambda each: each.create_revision):
         primary = f"{each.resource}/{each.name}"
@@ -88,10 +89,9 @@ def waits(trial: Trial) -> Sequence[Standstill]:
 @fact
 def _written_for(trial: Trial) -> Mapping[int, str]:
     """By position, the creates and deletes of the controller's: the uid of the primary that each was for."""
-    made = object_history(trial)
     created = [(child.created, child) for _, child in creations(trial)]
     deleted = [(child.deleted, child) for _, child in deletions(trial) if child.deleted is not None]
-    return {index: made.root_of(child.uid) for index, child in (*created, *deleted)}
+    return {index: head_of(trial, child.uid) for index, child in (*created, *deleted)}
 
 
 def _about(request: Request, trial: Trial) -> Iterator[str]:

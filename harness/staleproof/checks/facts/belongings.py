@@ -3,9 +3,10 @@
 An object belongs to the workload that the workload applies, or that is owned by one that does, at whatever depth and at any time;
 owners that are gone are owners. What any of them mentions by name outside of its status, the controller was asked to manage.
 
-An object without an owner may belong to a primary all the same: a claim that a StatefulSet made, a Secret that was labelled. How
-such objects show whose they are is learnt from the references (`Tie`): a label that has the name or the uid of the primary, or of
-something that it owns, as its value; or such a name within their own, as volume claim templates have it (`data-w-0`).
+An object that the trial has no owner of may belong to a primary all the same: a claim that a StatefulSet made, a Secret that was
+labelled, a Deployment that a GatewayClass owns, which all trials share. How such objects show whose they are is learnt from the
+references (`Tie`): a label that has the name or the uid of the primary, or of something that it owns, as its value; or such a name
+within their own, as volume claim templates have it (`data-w-0`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -25,8 +26,16 @@ class Tie(NamedTuple):
 
 
 def primary_of(trial: Trial, uid: str) -> Incarnation | None:
-    """The primary that an object belongs to: at the top of its owners, or else the one that it is tied to. A primary has none."""
-    return _owning(trial, uid) or _tied(trial).get(uid)
+    """The primary that an object belongs to: at the top of its owners, or else the one that it, or its owner, is tied to. A primary
+    has none."""
+    return _owning(trial, uid) or _tied(trial).get(object_history(trial).root_of(uid))
+
+
+def head_of(trial: Trial, uid: str) -> str:
+    """The uid of what an object belongs to: the primary, or else the owner at the top; its own when nothing more is known."""
+    root = object_history(trial).root_of(uid)
+    tied = _tied(trial).get(root)
+    return tied.uid if tied is not None else root
 
 
 def owner(trial: Trial, resource: str, name: str) -> tuple[str, str]:
@@ -42,8 +51,8 @@ def incarnation(trial: Trial, of: tuple[str, str], *, at: int) -> Incarnation | 
 
 @fact
 def ties(trial: Trial) -> Set[Tie]:
-    """How objects without an owner showed whose they are, in every reference that had such objects. A label that has other
-    values, too, is no tie."""
+    """How objects that the trial has no owner of showed whose they are, in every reference that had such objects. A label that has
+    other values, too, is no tie."""
     # What the objects of a run show by each possible tie: a primary, or nothing that is known (empty).
     by_run = [grouped(pair for each in _unowned(run) for pair in _possible_ties(run, each)) for run in trial.beside.alike]
     holds = [{tie for tie, primaries in each.items() if (all if tie.label else any)(primaries)} for each in by_run]
@@ -53,6 +62,11 @@ def ties(trial: Trial) -> Set[Tie]:
 
 
 # --- owners
+
+
+def is_unowned(trial: Trial, each: Incarnation) -> bool:
+    """Whether the trial never had an owner of an object: it has none, or one that is there for all trials (a GatewayClass)."""
+    return object_history(trial).objects.keys().isdisjoint(_owners(each))
 
 
 @fact
@@ -100,8 +114,8 @@ def _owners(each: Incarnation) -> Iterator[str]:
 
 @fact
 def _tied(trial: Trial) -> Mapping[str, Incarnation]:
-    """By the uid of what has no owner: the incarnation of the primary that it is tied to, which is the one that the controller knew
-    when it made it, or the one that was there."""
+    """By the uid of what the trial has no owner of: the incarnation of the primary that it is tied to, which is the one that the
+    controller knew when it made it, or the one that was there."""
     known, made, found = ties(trial), object_history(trial), dict[str, Incarnation]()
     for each in _unowned(trial) if known else ():
         for primary in dict.fromkeys(head for tie, head in _possible_ties(trial, each) if tie in known and head):
@@ -121,8 +135,7 @@ def _known(trial: Trial, each: Incarnation, primaries: Sequence[Incarnation]) ->
 
 
 def _unowned(trial: Trial) -> list[Incarnation]:
-    made = object_history(trial).objects.values()
-    return [each for each in made if not _is_primary(trial, each) and not list(_owners(each))]
+    return [each for each in object_history(trial).objects.values() if not _is_primary(trial, each) and is_unowned(trial, each)]
 
 
 def _possible_ties(trial: Trial, each: Incarnation) -> Iterator[tuple[Tie, str]]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from staleproof.checks.facts.belongings import incarnation, owner
+from staleproof.checks.facts.belongings import head_of, incarnation, owner
 from staleproof.checks.facts.external_calls import external_calls
 from staleproof.checks.facts.external_states import Reading, Readings, Thing, external_states
 from staleproof.checks.facts.object_history import Incarnation, object_history
@@ -79,7 +79,7 @@ def api_events(trial: Trial, drift: Drift, *, before: int) -> list[Position]:
 
 def is_withheld(trial: Trial, drift: Drift) -> bool:
     """Whether any of its own writes, or what else there was of the primary, was kept from the controller before it was repaired."""
-    mine = {uid for uid in object_history(trial).objects if object_history(trial).root_of(uid) == drift.of.uid}
+    mine = {uid for uid in object_history(trial).objects if head_of(trial, uid) == drift.of.uid}
     return any(entry.uid in mine for _, entry in trial.every(Withheld, since=drift.index, until=drift.begun))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.wakings import wakings
 from staleproof.checks.trial import Trial, fact
@@ -36,18 +37,18 @@ def losses(trial: Trial) -> Sequence[Loss]:
 
 
 def _losses(trial: Trial) -> Iterator[Loss]:
-    made = object_history(trial)
-    for child in made.objects.values():
-        of = made.objects.get(made.root_of(child.uid))
-        if of is None or of is child or child.end is None or child.creator is None or not _is_removed(trial, child):
+    made = object_history(trial).objects.values()
+    for child in made:
+        of = primary_of(trial, child.uid)
+        if of is None or child.end is None or child.creator is None or not _is_removed(trial, child):
             continue
         index, ends = child.end.index, _wanted_until(trial, of, child.end.index)
         successors = (
             each.created
-            for each in made.objects.values()
+            for each in made
             if (each.resource, each.creator is not None) == (child.resource, True)
             and index < each.created < ends
-            and made.root_of(each.uid) == of.uid
+            and primary_of(trial, each.uid) is of
         )
         again = min(successors, default=None)
         until = ends if again is None else again

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from staleproof.checks.facts.belongings import head_of
 from staleproof.checks.facts.external_calls import external_calls
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial, fact
@@ -73,19 +74,18 @@ def _shown(trial: Trial, of: Incarnation, commit: Commit) -> Position | None:
 
 def _done(trial: Trial, of: Incarnation, since: int, until: int) -> tuple[Position | None, Position | None]:
     """What it first did about the primary between two positions, and to what belongs to it."""
-    made = object_history(trial)
     own = [request for request in trial.work if since < request.index < until]
     named = (of.resource, of.name)
     about = [
         request
         for request in own
-        if (request.asked.resource, request.asked.name) == named or (uid_of(request) and made.root_of(uid_of(request)) == of.uid)
+        if (request.asked.resource, request.asked.name) == named or (uid_of(request) and head_of(trial, uid_of(request)) == of.uid)
     ]
     calls = [call.index for call in external_calls(trial) if since < call.index < until and call.of == named]
     children = [
         request.index
         for request in own
-        if request.succeeded and uid_of(request) not in ("", of.uid) and made.root_of(uid_of(request)) == of.uid
+        if request.succeeded and uid_of(request) not in ("", of.uid) and head_of(trial, uid_of(request)) == of.uid
     ]
     first = sorted([*(request.index for request in about), *calls])
     return next(iter(first), None), next(iter(children), None)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from staleproof.checks.facts.belongings import head_of
 from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.trial import Trial
 from staleproof.core.history.history import Position
@@ -43,7 +44,7 @@ def beyond_scale(runs: Sequence[Trial], path: Sequence[str]) -> str:
 
 
 def _kept_at(run: Trial, path: Sequence[str], end: Position) -> Iterator[Kept]:
-    """Of each kind that the primaries own, directly or not, and have or had any of, where the controller had come to rest."""
+    """Of each kind that belongs to the primaries, and have or had any of, where the controller had come to rest."""
     made = object_history(run)
     for primary in run.history.header.primaries:
         resource, _, name = primary.rpartition("/")
@@ -51,6 +52,6 @@ def _kept_at(run: Trial, path: Sequence[str], end: Position) -> Iterator[Kept]:
             wanted = next((value_at(each.entry.object, path) for each in reversed(owner.commits) if each.index < end), None)
             if not isinstance(wanted, int) or not owner.is_live(before=end):
                 continue
-            owned = [each for each in made.objects.values() if each.uid != owner.uid and made.root_of(each.uid) == owner.uid]
+            owned = [each for each in made.objects.values() if each.uid != owner.uid and head_of(run, each.uid) == owner.uid]
             live = Counter(str(each.first.entry.object["kind"]).lower() for each in owned if each.is_live(before=end))
             yield from (Kept(kind, wanted, number) for kind, number in live.items())

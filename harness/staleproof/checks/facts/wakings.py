@@ -3,6 +3,7 @@ written itself; a list or a watch that began anew; a new life. And which commits
 
 from collections.abc import Collection
 
+from staleproof.checks.facts.belongings import head_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.trial import Trial
 from staleproof.core.history.entry import Closed, Committed, Delivered, Started, StepBegan
@@ -16,7 +17,7 @@ from staleproof.core.plan.step import TOUCHED, Lull, Resync
 def wakings(trial: Trial, of: Incarnation, *, since: int, before: int, besides: Collection[str] = ()) -> list[Position]:
     """Where it was woken behind a position and before another. `besides`: uids of objects of which nothing counts."""
     made = object_history(trial)
-    mine = {uid for uid in made.objects if made.root_of(uid) == of.uid and uid not in besides}
+    mine = {uid for uid in made.objects if head_of(trial, uid) == of.uid and uid not in besides}
     own = {(commit.entry.uid, commit.entry.revision) for commit in trial.commits if commit.by is not None}
     resources = {made.objects[uid].resource for uid in mine}
     kinds = (Committed, Delivered, Started, Closed, StepBegan)

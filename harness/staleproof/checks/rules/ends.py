@@ -325,7 +325,8 @@ def cleans_up(trial: Trial) -> Iterator[Said]:
     1. *unfinished*: a deleted object of the workload is still there, held by its finalizers;
     2. *orphaned*: children of an incarnation that is gone, or going, are left over, and no garbage collector would take them (they
        have another owner that lives, or a finalizer);
-    3. *leaked*: objects without an owner are left over that the controller had made and that it deleted in every reference.
+    3. *leaked*: objects without an owner in the trial are left over that the controller had made and that it deleted in every
+       reference.
 
     Each counts only beyond what any reference left (`leftovers`). Where the references do not agree how much is left, a leftover
     proves nothing. What is unfinished counts whatever else the user's steps came to: that may be why.

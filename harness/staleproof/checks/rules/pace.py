@@ -7,6 +7,7 @@ from staleproof.checks.deeds.rounds import most_rounds, rounds
 from staleproof.checks.ends.convergence import certain_difference, converged, differences, owed, unneeded
 from staleproof.checks.ends.rest import is_restless, rest
 from staleproof.checks.facts.attribution import Standstill, seconds_to_effect, waits
+from staleproof.checks.facts.belongings import head_of
 from staleproof.checks.facts.external_delays import usual_reaction
 from staleproof.checks.facts.hindrances import longest_clear
 from staleproof.checks.facts.losses import Loss, losses
@@ -107,9 +108,8 @@ def _unnoticed(trial: Trial, loss: Loss) -> Iterator[Said]:
 
 def _has_noticed(trial: Trial, loss: Loss) -> bool:
     """Whether the controller wrote something of that primary before anything else came, its status or another child."""
-    root_of = object_history(trial).root_of
     between = (request for request in trial.work if loss.index < request.index < loss.woken[0])
-    return any(root_of(uid_of(request)) == loss.of.uid for request in between)
+    return any(head_of(trial, uid_of(request)) == loss.of.uid for request in between)
 
 
 def _notices_by_itself(run: Trial) -> bool:

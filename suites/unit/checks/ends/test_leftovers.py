@@ -33,6 +33,16 @@ def loose(script: Script) -> Script:
     return script.creates("x", "y", resource="configmaps", owner="", generated="x-")
 
 
+def owned_elsewhere(script: Script) -> Script:
+    """A class owns it that no trial has."""
+    owner = {"kind": "Class", "name": "shared", "uid": "elsewhere", "controller": True}
+    return script.creates("x", "y", resource="configmaps", owner="", generated="x-", metadata={"ownerReferences": [owner]})
+
+
+def tidied_elsewhere(script: Script) -> Script:
+    return owned_elsewhere(script).deletes("x", "y", resource="configmaps")
+
+
 def tidied(script: Script) -> Script:
     return loose(script).deletes("x", "y", resource="configmaps")
 
@@ -61,6 +71,8 @@ CASES: dict[str, tuple[Script, tuple[Workload, ...], Told]] = {
     "children that went later": (gone(trial()).released().settled().deletes("w-a", "w-b"), (cleaned,), []),
     "children that came later": (cleaned(trial()).released().settled().creates("w-c", owner=""), (cleaned,), []),
     "what has no owner": (loose(trial()), (tidied,), [("leaked", ["x", "y"], 0, False)]),
+    "what has an owner that no trial has": (owned_elsewhere(trial()), (tidied_elsewhere,), [("leaked", ["x", "y"], 0, False)]),
+    "the same, never deleted": (owned_elsewhere(trial()), (owned_elsewhere,), []),
     "some of it": (loose(trial()), (half_tidied,), [("leaked", ["y"], 1, False)]),
     "what a reference never deletes": (loose(trial()), (loose, tidied), []),
     "what others made": (trial().applied("x", "configmaps").applied("y", "configmaps"), (tidied,), []),

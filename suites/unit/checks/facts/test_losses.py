@@ -5,7 +5,7 @@ from staleproof.checks.trial import Trial
 from staleproof.core.plan.step import Remove
 
 from ..draft import STEPS
-from ..script import Script
+from ..script import Script, beside
 
 
 def lost() -> Script:
@@ -18,6 +18,26 @@ def test_another_that_was_made_in_its_place() -> None:
     assert (found.child.name, found.of.name) == ("w-a", "w")
     assert found.again is not None
     assert found.index < found.woken[0] < found.again == found.until
+
+
+def by_label(script: Script) -> Script:
+    """What it makes is owned by a class that no trial has, and shows by a label whose it is."""
+    script.step(1, "apply").wants(1)
+    return outside(script, "x-a").idle(1).step(2, "remove").removed("x-a").passes(1.0)
+
+
+def outside(script: Script, name: str) -> Script:
+    owner = {"kind": "Class", "name": "shared", "uid": "elsewhere", "controller": True}
+    return script.creates(name, owner="", generated="", metadata={"labels": {"of": "w"}, "ownerReferences": [owner]})
+
+
+def test_what_is_tied_to_a_primary_is_lost_and_made_again_too() -> None:
+    steps = (STEPS[0], Remove(resource="pods"), *STEPS[1:])
+    case = beside(outside(by_label(Script(steps=steps)), "x-b"), lambda script: outside(by_label(script), "x-b"))
+    (found,) = losses(case)
+    assert (found.child.name, found.of.name) == ("x-a", "w")
+    assert found.again is not None
+    assert found.woken == []
 
 
 def test_the_event_of_the_deletion_wakes_no_other() -> None:

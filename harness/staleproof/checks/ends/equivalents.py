@@ -24,6 +24,7 @@ from staleproof.checks.view.life import view
 from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Answered
 from staleproof.core.history.flatten import MISSING, TIME, Flat, flatten
+from staleproof.core.history.provenance import Commit
 from staleproof.core.plan.manifest import Manifest
 
 _NUMBER, _NUMBERED_PART = re.compile(r"\d+"), re.compile(r"-\d+(?=-|$)")
@@ -115,10 +116,10 @@ class Equivalents:
         return all(one.isdisjoint(other) for one, other in combinations(known, 2))
 
     def _is_asked_for(self, value: object) -> bool:
-        """Whether a user ever gave a primary this value."""
+        """Whether a user ever gave a primary this value. What was there before is the controller's, or was asked for before."""
         primaries = (each for each in object_history(self.run).objects.values() if each.resource in self.run.beside.primaries)
-        states = (commit.entry.object for each in primaries for commit in each.commits if commit.by is None)
-        return any(str(value) == str(each) for state in states for _, each in flatten(state, {}))
+        given = (_changed(commit) for each in primaries for commit in each.commits if commit.by is None)
+        return any(str(value) == each for values in given for _, each in values)
 
     def _values(self, of: Incarnation, path: str) -> set[object]:
         """All that an object ever had there."""
@@ -149,6 +150,14 @@ def _family(role: Role) -> Role:
     """What roles have in common whose names differ in a number; of a name that no reference has, the last part is not known."""
     stem = role.stem if role.stem.endswith("-") else stem_of(role.stem)
     return role._replace(stem=_NUMBERED_PART.sub("-#", stem))
+
+
+def _changed(commit: Commit) -> Collection[tuple[str, str]]:
+    """Path and value of what a commit brought."""
+    after, before = (
+        {(path, str(each)) for path, each in flatten(state or {}, {})} for state in (commit.entry.object, commit.before)
+    )
+    return after - before
 
 
 def _differ_in_a_number(value: object, wanted: Collection[object]) -> bool:

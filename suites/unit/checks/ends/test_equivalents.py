@@ -119,6 +119,16 @@ def exposed(script: Script, *, in_order: bool = True, same: bool = False) -> Scr
     return service(service(script, "v", 30000).passes(4.0), "w", 30001).idle(2)
 
 
+def noted(script: Script, *, in_order: bool = True) -> Script:
+    """The same, and the controller notes each port in its widget, which a user touches afterwards."""
+    exposed(script, in_order=in_order)
+    for name in script.names:
+        script.updates(name, status=script._objects["services", f"{name}-s"]["spec"])
+    for name in script.names:
+        script.applied(name, metadata=script._objects[WIDGETS, name]["metadata"] | {"annotations": {"touched": "again"}})
+    return script
+
+
 def service(script: Script, owner: str, port: int) -> Script:
     return script.creates(f"{owner}-s", resource="services", owner=owner, generated="", spec={"port": port})
 
@@ -242,6 +252,7 @@ CASES: Cases = {
     ),
     # --- what is free
     "ports in another order": (beside(late(exposed(rejecting(), in_order=False)), exposed), "PASS"),
+    "the same, noted in what a user touches": (beside(late(noted(rejecting(), in_order=False)), noted), "PASS"),
     "a port given away twice": (beside(late(exposed(rejecting().fires(), same=True)), exposed), "FAIL"),
     "a number that others have, too": (
         beside(late(limited(rejecting(), 40)), lambda script: limited(script, 30)),

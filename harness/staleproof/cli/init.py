@@ -22,7 +22,7 @@ from staleproof.settings import Given, parse
 from staleproof.settings_file import NAME, written
 
 _SUFFIXES = (".yaml", ".yml")
-_PASSED_OVER = frozenset({"vendor", "node_modules", "target", "third_party", "__pycache__"})
+_PASSED_OVER = frozenset({"vendor", "node_modules", "target", "third_party", "site-packages", "__pycache__"})
 _MOST_FILES, _MOST_BYTES = 5000, 2_000_000
 _KOPF = "@kopf.on."
 _SOURCES, _PROJECT = ("main.go", "cmd/main.go"), "PROJECT"
@@ -120,10 +120,15 @@ def _paths(root: Path, suffixes: Collection[str]) -> Iterator[Path]:
 
 def _below(root: Path, suffixes: Collection[str]) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER and not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not _is_others(Path(folder), name))
         for path in (Path(folder) / name for name in sorted(names)):
             if path.suffix in suffixes and path.is_file() and path.stat().st_size <= _MOST_BYTES:
                 yield path.relative_to(root)
+
+
+def _is_others(folder: Path, name: str) -> bool:
+    """Whether a folder holds what is no part of the project: dependencies, a virtual environment, tools' own files."""
+    return name in _PASSED_OVER or name.startswith(".") or (folder / name / "pyvenv.cfg").is_file()
 
 
 def _programs() -> set[PurePath]:

@@ -83,6 +83,16 @@ def test_an_operator_of_kopf_is_started_by_its_handlers(here: Path) -> None:
     assert "# controller-cmd: kopf run -A more.py operator.py  # have handlers: leave in what starts" in Path(NAME).read_text()
 
 
+def test_a_virtual_environment_has_no_handlers_of_the_project(here: Path) -> None:
+    files(here, config__crd__a_yaml=CRD)
+    for folder in ("my operator", "env/lib/kopf", "packages/site-packages/kopf"):
+        (here / folder).mkdir(parents=True)
+        (here / folder / "operator.py").write_text("@kopf.on.create('widgets')\n")
+    (here / "env" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    assert invoke().return_value == 0
+    assert parse(read(Path(NAME))).controller_cmd == ("kopf", "run", "-A", "my operator/operator.py")
+
+
 def test_what_only_needs_to_be_built_is_a_comment(here: Path) -> None:
     (here / "main.go").write_text("package main\n")
     assert invoke().return_value == 0

@@ -3,6 +3,7 @@
 Divergence from Kubernetes: templates (Helm) are no manifests here, and a kustomization is taken for one that can be built.
 """
 
+import shlex
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -104,7 +105,7 @@ def _controller(repository: Repository, files: Files, found: Sequence[Found]) ->
         yield Found("controller_cmd", ("./bin/manager",), "is what `make build` makes in kubebuilder's repositories", is_open=True)
     elif handlers:
         has = "has handlers" if len(handlers) == 1 else "have handlers: leave in what starts the operator"
-        yield Found("controller_cmd", ("kopf run -A " + " ".join(map(str, handlers)),), has, is_open=len(handlers) > 1)
+        yield Found("controller_cmd", (shlex.join(["kopf", "run", "-A", *map(str, handlers)]),), has, is_open=len(handlers) > 1)
 
 
 def _images(documents: Documents) -> Iterator[str]:

@@ -43,7 +43,7 @@ class Equivalents:
     def has(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
         """Whether a value of a field is as good as any of those that the references have."""
         is_noted = path.startswith(ANNOTATIONS) and (
-            _is_new_time(value, wanted) or self._is_last_number(value, wanted) or self._tallies.has(role, path)
+            _is_new_time(value, wanted) or self._is_last_number(role, path, value, wanted) or self._tallies.has(role, path)
         )
         return (
             is_noted
@@ -86,10 +86,12 @@ class Equivalents:
     def _tallies(self) -> Tallies:
         return Tallies(self.trial, self.run)
 
-    def _is_last_number(self, value: object, wanted: Collection[object]) -> bool:
-        """Whether it is the highest number in the names of objects of which some were used up, and so it is in the references."""
+    def _is_last_number(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
+        """Whether it is the highest number in the names of objects of which some were used up, and so it is in the references; and
+        not what a user wanted before, by chance."""
         usual = set(in_references(self.trial, self._last_number)) if self.renumbered else set[str]()
-        return bool(usual) and str(value) == self._last_number(self.run) and set(map(str, wanted)) <= usual
+        is_last = bool(usual) and str(value) == self._last_number(self.run) and set(map(str, wanted)) <= usual
+        return is_last and not self._tallies.says_what_was(role, path)
 
     def _last_number(self, run: Trial) -> str:
         """The highest in any name of such objects in a run; empty: there is none."""

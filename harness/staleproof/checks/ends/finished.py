@@ -13,6 +13,7 @@ from typing import Any
 from staleproof.checks.but_for import in_references
 from staleproof.checks.ends.convergence import differences
 from staleproof.checks.ends.hull import ends_with_more
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
 from staleproof.checks.facts.roles import Role, of_any_incarnation
 from staleproof.checks.trial import Trial, fact
@@ -67,9 +68,11 @@ def _is_only_for_it(trial: Trial, role: Role) -> bool:
 
 
 def _done_before(run: Trial, role: Role) -> bool:
-    """Whether the controller wrote to what an owner has of this resource, and only until all had ended that ends by itself."""
-    ends = [commit.index for _, commit in _ended(run)]
-    of = (each for each in object_history(run).objects.values() if of_any_incarnation(each.role)[:2] == role[:2])
+    """Whether the controller wrote to what an owner has of this resource, and only until all had ended that ends by itself and is
+    of the same primary."""
+    of = [each for each in object_history(run).objects.values() if of_any_incarnation(each.role)[:2] == role[:2]]
+    primaries = {primary.uid for each in of if (primary := primary_of(run, each.uid)) is not None}
+    ends = [commit.index for each, commit in _ended(run) if getattr(primary_of(run, each.uid), "uid", "") in primaries]
     written = [commit.index for each in of for commit in each.commits if commit.by is not None]
     return bool(ends and written) and max(written) < max(ends)
 

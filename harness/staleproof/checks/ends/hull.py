@@ -52,6 +52,7 @@ Values = Mapping[str, object]
 """By their repr."""
 Orders = Mapping[str, Hashable]
 """By path of a list: what is in it, in whatever order."""
+_AMOUNTS = ("fewer", "more")
 _REPORTS = ("status.", "metadata.annotations.")
 Places = Mapping[str, frozenset[Role]]
 """The roles of the Pods that are on a Node, by its name, or at an address."""
@@ -81,8 +82,9 @@ class Difference:
 
     @property
     def about(self) -> Hashable:
-        """What it says something of, whatever that is at the moment."""
-        return (self.role, self.what) if self.role is not None else self.text
+        """What it says: of a field that it is not as it should be, whatever it is at the moment; of objects how many there are."""
+        is_field = self.role is not None and self.what not in _AMOUNTS
+        return (self.role, self.what) if is_field else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ class Baseline:
                 kind = self._kind(role, state)
                 is_given = not role.owner and (role.resource, role.stem) in self.given
                 text = _given(role, kind, found) if is_given else _miscounted(role, kind, found, counts)
-                yield Difference(text, "" in self.shaky.get(role, ()), role, "fewer" if found < min(counts) else "more")
+                yield Difference(text, "" in self.shaky.get(role, ()), role, _AMOUNTS[found > max(counts)])
         for role in sorted(state):
             for flat in state[role]:
                 difference = self._field(role, flat, self.masks, own, is_fine)

@@ -49,16 +49,20 @@ def namespaced_kinds(trial: Trial) -> frozenset[str]:
 
 @fact
 def _releases(trial: Trial) -> Mapping[str, int]:
-    """By uid, the revision at which the controller first took the owner away from an object. One that is given another owner beside
-    it has two, and is released by neither."""
+    """By uid, the revision at which the controller first took all owners away from an object. One that is given a further owner is
+    not released."""
     own = (each for each in trial.commits if each.by is not None and each.before is not None)
     taken = [each.entry for each in own if _is_released(each.before or {}, each.entry.object)]
     return {entry.uid: entry.revision for entry in reversed(taken)}
 
 
 def _is_released(before: Manifest, after: Manifest) -> bool:
-    owner, left = owner_of(before), after["metadata"].get("ownerReferences") or ()
-    return owner is not None and owner_of(after) is None and all(each.get("uid") != owner.get("uid") for each in left)
+    had, left = _owners(before), _owners(after)
+    return bool(had) and had.isdisjoint(left) and owner_of(after) is None
+
+
+def _owners(manifest: Manifest) -> set[str]:
+    return {str(each.get("uid")) for each in manifest["metadata"].get("ownerReferences") or ()}
 
 
 def _as_released(manifest: Manifest) -> Manifest:

@@ -34,15 +34,36 @@ class Tallies:
     def has(self, role: Role, path: str) -> bool:
         """Whether a field, which is an annotation, has a number that tells how often the controller has done something, or lists
         what such a number has been."""
+        return self._look(role, path).is_tally and not self._may_be_copied(role, path)
+
+    def says_what_was(self, role: Role, path: str) -> bool:
+        """Whether objects of a role repeat there a field of their own or of their owner in all references, and one of them says
+        here what that has been."""
+        key, copied = path.removeprefix(ANNOTATIONS), self._look(role, path).copied
+        fields = copied.own.get(role, set()) | copied.owners
+        mine = [each for each in of_resource(self.run, role.resource) if each.role == role] if fields else []
+        said = [(each, _annotations(each.last.entry.object).get(key)) for each in mine]
+        return any(not fields.isdisjoint(_fields_with(self.run, each, text)) for each, text in said if text is not None)
+
+    def _may_be_copied(self, role: Role, path: str) -> bool:
+        """Whether objects of a role repeat there a field of their own in all references; or one of their owner, and one of them
+        says here what that has been. A list that is always the same repeats nothing."""
+        copied = self._look(role, path).copied
+        if len(copied.values) == 1 and self._numbers(role.resource, path.removeprefix(ANNOTATIONS)):
+            return False
+        repeats_own = any(not field.startswith(_OWNER) for field in copied.own.get(role, ()))
+        return repeats_own or self.says_what_was(role, path)
+
+    def _look(self, role: Role, path: str) -> "_Look":
         key = path.removeprefix(ANNOTATIONS)
         if (role.resource, key) not in self._known:
             references = [run for run in self._runs if run is not self.run]
-            self._known[role.resource, key] = self._counts_or_lists(role.resource, key), _copied(references, role.resource, key)
-        is_tally, copied = self._known[role.resource, key]
-        return is_tally and not self._may_be_copied(role, key, copied)
+            found = _Look(self._counts_or_lists(role.resource, key), _copied(references, role.resource, key))
+            self._known[role.resource, key] = found
+        return self._known[role.resource, key]
 
     @cached_property
-    def _known(self) -> dict[tuple[str, str], tuple[bool, "_Copied"]]:
+    def _known(self) -> dict[tuple[str, str], "_Look"]:
         """By resource and annotation."""
         return {}
 
@@ -58,18 +79,6 @@ class Tallies:
         """The annotations with a number that have the same name but for an ending (`revision-history`, `revision`)."""
         named = [each for each in self._keys(resource) if re.match(rf"{re.escape(each)}[-_./]", key)]
         return [each for each in named if self._counts(resource, each)]
-
-    def _may_be_copied(self, role: Role, key: str, copied: "_Copied") -> bool:
-        """Whether objects of a role repeat a field of their own in all references; or one of their owner, and one of them says here
-        what that has been. A list that is always the same repeats nothing."""
-        if len(copied.values) == 1 and self._numbers(role.resource, key):
-            return False
-        if any(not field.startswith(_OWNER) for field in copied.own.get(role, ())):
-            return True
-        fields = copied.own.get(role, set()) | copied.owners
-        mine = [each for each in of_resource(self.run, role.resource) if each.role == role] if fields else []
-        said = [(each, _annotations(each.last.entry.object).get(key)) for each in mine]
-        return any(not fields.isdisjoint(_fields_with(self.run, each, text)) for each, text in said if text is not None)
 
     def _keys(self, resource: str) -> set[str]:
         """Of all annotations of these objects in the end."""
@@ -103,6 +112,13 @@ class _Copied(NamedTuple):
     own: Mapping[Role, set[str]]
     owners: set[str]
     values: set[str]
+
+
+class _Look(NamedTuple):
+    """What an annotation of a resource's objects is, as far as all runs show it."""
+
+    is_tally: bool
+    copied: _Copied
 
 
 def _copied(runs: Sequence[Trial], resource: str, key: str) -> _Copied:

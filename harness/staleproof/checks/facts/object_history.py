@@ -166,10 +166,13 @@ class ObjectHistory:
 
 @fact
 def names(trial: Trial) -> Names:
-    """What the names of objects have in common in the references: those of the trial that this one is, or is a reference of."""
+    """What the names of objects have in common in the references: those of the trial that this one is, or is a reference of. What
+    was made for another owner may be any of that one's, so a name that it has under a later owner is no role of its own."""
     if trial.beside is not trial:
         return names(trial.beside)
-    return learn_names([_ever_called(reference) for reference in trial.alike])
+    made = learn_names([_called(reference).values() for reference in trial.alike])
+    ever = learn_names([_ever_called(reference) for reference in trial.alike])
+    return Names(made.stable, made.stems | ever.stems)
 
 
 @fact

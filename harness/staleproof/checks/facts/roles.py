@@ -86,7 +86,7 @@ def owner_labels(objects: Iterable[Manifest]) -> dict[str, str]:
         labels[uid] = f"{kind}/{name}"  # also ends a circle of owners
         owner = owner_of(obj)
         if owner is not None:
-            labels[uid] = f"{kind} of {label(owner['uid']) if owner['uid'] in by_uid else _from_outside(owner)}"
+            labels[uid] = f"{kind} of {label(owner['uid']) if owner['uid'] in by_uid else _not_there(owner)}"
         else:
             seen[kind, name] += 1
             labels[uid] += f"#{seen[kind, name]}" if seen[kind, name] > 1 else ""
@@ -100,13 +100,13 @@ def owner_labels(objects: Iterable[Manifest]) -> dict[str, str]:
 def named(manifest: Manifest, resource: str, name: str, labels: Mapping[str, str]) -> Named:
     """What an object is called, by what its owners are called (`owner_labels`)."""
     owner = owner_of(manifest)
-    return Named((labels.get(owner["uid"]) or _from_outside(owner)) if owner else "", resource, name)
+    return Named((labels.get(owner["uid"]) or _not_there(owner)) if owner else "", resource, name)
 
 
-def _from_outside(owner: Mapping[str, str]) -> str:
-    """What to call an owner that the trial never had, as a prerequisite that all trials share: not by its name, which may have been
-    generated."""
-    return f"{owner['kind']} from outside the trial"
+def _not_there(owner: Mapping[str, str]) -> str:
+    """What to call an owner that is not there, be it gone or a prerequisite that all trials share: not by its name, which may have
+    been generated."""
+    return f"{owner['kind']} that is not in the trial"
 
 
 def _beginnings(named: Named) -> Iterator[Role]:

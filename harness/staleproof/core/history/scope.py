@@ -13,9 +13,9 @@ object still says where it is. Watches and lists of the shared namespace are rec
 A primary that is not in the trial's namespace has a name of its own in each trial: `mark` is what makes it so. A history leaves it
 out of whatever has it (names of children, fields, selectors), so that trials can be compared.
 
-The answer names what a create has made, and its commit may come before; where the answer was lost, the commit of what was asked for
-by name is all there is. `history_entry` goes by what is known so far,
-`history_entries` by what is known in the end.
+The answer names what a create has made, and its commit may come before. Where the answer to a server-side apply was lost, it made
+what began with that very answer, or, if there was none, what of this name began after it was asked for. `history_entry` goes by
+what is known so far, `history_entries` by what is known in the end.
 """
 
 import re
@@ -89,8 +89,8 @@ class Scope:
         self._speaking: set[str] = set()
         self._results: dict[RequestId, str] = {}
         self._asked: dict[RequestId, Asked] = {}
-        self._begun: dict[Key, str] = {}
-        self._unheard: set[Key] = set()
+        self._begun: dict[Key, dict[str, Committed]] = {}  # by uid
+        self._unheard: dict[Key, dict[RequestId, tuple[Asked, Answered]]] = {}
         self._left_out: set[RequestId] = set()
         self._calls_left_out: set[CallId] = set()
 
@@ -111,14 +111,15 @@ class Scope:
         if entry.uid and is_executed(request) and is_create(request):
             self._results[entry.request] = entry.uid
             self._make(entry.uid, (asked.resource, entry.namespace, entry.name))
-        elif entry.outcome == "unknown" and entry.executed is not False and asked.name:
-            self._lose((asked.resource, asked.namespace, asked.name))
+        elif entry.outcome == "unknown" and entry.executed is not False and asked.verb == "patch":
+            key = asked.resource, asked.namespace, asked.name
+            self._unheard.setdefault(key, {})[entry.request] = asked, entry
+            self._make_unheard(key)
 
     def _committed(self, entry: Committed, key: Key) -> None:
         if entry.type == "ADDED":
-            self._begun[key] = entry.uid
-            if key in self._unheard:
-                self._make(entry.uid, key)
+            self._begun.setdefault(key, {})[entry.uid] = entry
+            self._make_unheard(key)
         if entry.uid not in self._speaking and self._speaks(entry):
             self._speaking.add(entry.uid)
             self._own_what_speaks(entry.uid)
@@ -154,12 +155,12 @@ class Scope:
         self._made[uid] = key
         self._own_what_speaks(uid)
 
-    def _lose(self, key: Key) -> None:
-        """The answer to a request that may have made what has this name was lost, so the commit alone says what came of it. It may
-        be there already."""
-        self._unheard.add(key)
-        if key in self._begun:
-            self._make(self._begun[key], key)
+    def _make_unheard(self, key: Key) -> None:
+        """Own what the controller made by requests for this name whose answers were lost, as far as its commits are known."""
+        for asked, answer in self._unheard.get(key, {}).values():
+            begun = (each for each in self._begun.get(key, {}).values() if _is_made_by(each, asked, answer))
+            if (made := next(begun, None)) is not None:
+                self._make(made.uid, key)
 
     def _own_what_speaks(self, uid: str) -> None:
         if uid in self._made and uid in self._speaking:
@@ -304,6 +305,11 @@ class Scope:
 
     def _unmarked(self, data: bytes) -> bytes:
         return data.replace(self.mark.encode(), b"")
+
+
+def _is_made_by(begun: Committed, asked: Asked, lost: Answered) -> bool:
+    """Whether an object began with a request whose answer was lost; where there was no answer, it may have if it came later."""
+    return (begun.uid, begun.revision) == (lost.uid, lost.revision) if lost.uid else begun.at >= asked.at
 
 
 def _said(obj: Manifest) -> set[str]:

@@ -26,6 +26,10 @@ from staleproof.errors import HarnessBug, SetupError
 LEASH = Path(__file__).with_name("leash.py")
 
 
+_OF_THE_PROGRAM = frozenset({errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR, errno.ELOOP})
+"""What is wrong with the program itself; all else that keeps one from starting (it is being written, memory is short) passes."""
+
+
 class CannotStart(SetupError):
     """The program is not there, or cannot be executed."""
 
@@ -108,7 +112,8 @@ class Process(Program):
         word, _, number = report.partition(" ")
         if word == "errno":
             self._leash.wait()
-            raise CannotStart(_not_started(self.command, int(number)))
+            kind = CannotStart if int(number) in _OF_THE_PROGRAM else SetupError
+            raise kind(_not_started(self.command, int(number)))
         if word != "pid":
             raise HarnessBug(f"{self.command.name}: the leash reported {report!r}.\n{self.account()}")
         self.pid = int(number)

@@ -80,6 +80,20 @@ def test_what_is_gone_after_the_wait_may_be_gone_in_any_case() -> None:
     assert is_another(first, beside(gone, both)), "though what was missing before is missing still"
 
 
+def test_more_may_be_gone_of_what_was_missing_before() -> None:
+    def job(script: Script, name: str) -> Script:
+        return script.creates(name, resource="jobs.batch")
+
+    def both(script: Script) -> Script:
+        return job(job(script.step(1, "apply").applied("w", spec=2), "w-0"), "w-1").idle(1)
+
+    def one(script: Script) -> Script:
+        return job(script.step(1, "apply").applied("w", spec=2), "w-0").idle(1)
+
+    gone = one(Script(SEVER)).removed("w-0", "jobs.batch").stuck(60.0)
+    assert is_another(beside(one(Script(SEVER)).stuck(), both), beside(gone, both))
+
+
 def test_the_cause_is_that_of_the_fault() -> None:
     held = history_of(Script(HOLD).hold().pair(1).let_go().stuck(30.0))
     restarted = history_of(Script(RESTART).opens().pair(1).restarted().stuck(30.0))

@@ -58,6 +58,18 @@ def annotated(script: Script, *, spoilt: str = "", too_high: int = 0) -> Script:
     return script.idle(1).step(2, "touch").applied("w").idle(2)
 
 
+def wanting(script: Script, *, spoilt: str = "") -> Script:
+    """It notes how many the user wants, and where it was rejected what that was before; the last number is the same by chance."""
+    script.step(1, "apply").applied("w", spec={"replicas": 4})
+    if spoilt:
+        script.rejected("create", "pods").passes(5.0)
+    last = 4 if spoilt else 3
+    script.idle(1).step(2, "scale").applied("w", spec={"replicas": 3})
+    script.creates(*(f"w-{number}" for number in range(last - 2, last + 1)), generated="")
+    known = script._objects[WIDGETS, "w"]["metadata"]
+    return script.updates("w", subresource="", metadata=known | {"annotations": {"example.com/wanted": str(last)}}).idle(2)
+
+
 def named(script: Script, *names: str) -> Script:
     return script.step(1, "apply").applied("w", spec=3).creates(*names, generated="").idle(1).step(2, "touch").applied("w").idle(2)
 
@@ -230,6 +242,10 @@ CASES: Cases = {
     "the last number is in an annotation": (beside(late(annotated(rejecting(), spoilt="rejected")), annotated), "PASS"),
     "a number in an annotation that no name has": (
         beside(late(annotated(rejecting(), spoilt="rejected", too_high=1)), annotated),
+        "FAIL",
+    ),
+    "the last number, which is what the user wanted before": (
+        beside(late(wanting(rejecting(), spoilt="rejected")), wanting),
         "FAIL",
     ),
     "one too many": (beside(late(named(rejecting().fires(), "w-0", "w-1", "w-2", "w-3")), three), "FAIL"),

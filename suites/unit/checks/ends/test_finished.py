@@ -11,7 +11,7 @@ from staleproof.checks.rules.ends import CONVERGES_AFTER_CATCH_UP
 from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
 
-from ..script import HOLD, RESTART, Script, beside
+from ..script import HOLD, RESTART, WIDGETS, Script, beside
 
 HOSTS = "configmaps"
 
@@ -29,6 +29,29 @@ def runs(script: Script, *, hosts: bool = True, ends: bool = True, later: bool =
     if later:
         script.updates("w-hosts", HOSTS, subresource="", data={"hosts": "none"})
     return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def of_another(script: Script, *, config: bool = True) -> Script:
+    """A Pod of one primary runs to its end, and another primary has a ConfigMap."""
+    script.names = ("w", "v")
+    script.step(1, "apply").applied("w", spec=1).applied("v", spec=1).creates("w-a", generated="", status={"phase": "Running"})
+    if config:
+        script.creates("v-config", resource=HOSTS, owner="v", generated="", data={"a": "1"})
+    return script.applied("w-a", "pods", status={"phase": "Succeeded"}).idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def marked(script: Script, *, marks: bool = True) -> Script:
+    """The primary has a finalizer, and a Pod of it runs to its end."""
+    script.step(1, "apply").applied("w", spec=1)
+    if marks:
+        known = script._objects[WIDGETS, "w"]["metadata"]
+        script.updates("w", subresource="", metadata=known | {"finalizers": ["example.com/x"]})
+    script.creates("w-a", generated="", status={"phase": "Running"})
+    return script.applied("w-a", "pods", status={"phase": "Succeeded"}).idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def held(script: Script) -> Script:
+    return script.fires(0, "its stream was held").released().passes(300)
 
 
 def late(usual: Callable[[Script], Script] = runs, **done: bool) -> Trial:
@@ -52,8 +75,17 @@ def test_what_only_something_that_runs_needs_is_not_missed_when_that_has_ended()
         late(partial(runs, later=True), hosts=False),
         late(partial(runs, ends=False), hosts=False, ends=False),
         late(spare=True),
+        beside(held(of_another(Script(HOLD), config=False)), of_another),
+        beside(held(marked(Script(HOLD), marks=False)), marked),
     ],
-    ids=["it runs on", "it is written to afterwards, too", "nothing ends by itself", "there is more than should be"],
+    ids=[
+        "it runs on",
+        "it is written to afterwards, too",
+        "nothing ends by itself",
+        "there is more than should be",
+        "of another primary",
+        "of the primary itself",
+    ],
 )
 def test_what_is_missed_is_a_finding(trial: Trial) -> None:
     assert not over_before_it_caught_up(trial)

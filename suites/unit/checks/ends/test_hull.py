@@ -164,7 +164,7 @@ CASES: dict[str, tuple[Script, tuple[Script, Script], str]] = {
     "unless something else keeps them": (
         left(trial(), "w-a", finalizers=["x/y"]),
         both(cleaned),
-        "1 pod of Widget from outside the trial, fault-free runs ended with 0",
+        "1 pod of Widget that is not in the trial, fault-free runs ended with 0",
     ),
     "a claim that a StatefulSet left is not needed": (apply(trial()), both(claimed), ""),
     "but not more than any left": (

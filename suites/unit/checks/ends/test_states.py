@@ -47,3 +47,6 @@ def test_what_is_given_a_second_owner_is_as_it_is_and_what_is_given_none_is_rele
 
     assert "labels" in ends([plain, other])
     assert "labels" not in ends([])
+    script.updates("w-a", "pods", subresource="", metadata={**metadata, "ownerReferences": [plain, other]})
+    assert "labels" in ends([other])
+    assert "labels" not in ends([])

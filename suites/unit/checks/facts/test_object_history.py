@@ -120,9 +120,9 @@ def test_names_that_every_reference_used_are_stable() -> None:
     assert names(found.references[0]) == names(found)
 
 
-def taken_over(script: Script) -> Script:
+def taken_over(script: Script, generated: str = "w-") -> Script:
     """Of two owners the first has it made, and the second has it in the end."""
-    script.applied("w").applied("v").creates("w-data-a-b", owner="w")
+    script.applied("w").applied("v").creates("w-data-a-b", owner="w", generated=generated)
     made = next(each for each in reversed(script.entries) if isinstance(each, Committed) and each.resource == "pods")
     owners = [made.object["metadata"]["ownerReferences"][0] | {"uid": script.uid("v", WIDGETS), "name": "v"}]
     metadata = made.object["metadata"] | {"ownerReferences": owners}
@@ -137,6 +137,12 @@ def test_what_is_taken_over_has_what_names_have_in_common_of_both_owners() -> No
     found = Trial(taken_over(trial()).ends(), [taken_over(reference(number)).ends() for number in (1, 2)])
     roles = [names(found).role(Named(f"Widget/{owner}", "pods", "w-zz-9"), {"metadata": {}}) for owner in ("w", "v")]
     assert roles == [Role(f"Widget/{owner}", "pods", "w-") for owner in ("w", "v")]
+
+
+def test_a_name_is_a_role_of_its_own_under_its_first_owner_only() -> None:
+    found = Trial(taken_over(trial(), "").ends(), [taken_over(reference(number), "").ends() for number in (1, 2)])
+    assert {each.owner for each in names(found).stable if each.resource == "pods"} == {"Widget/w"}
+    assert names(found).role(Named("Widget/v", "pods", "w-data-a-b"), {"metadata": {}}).stem == "w-data-a-"
 
 
 def test_generations_by_revision() -> None:

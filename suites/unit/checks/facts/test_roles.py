@@ -63,7 +63,7 @@ def test_owners_are_called_by_name_if_the_user_named_them_and_by_descent_otherwi
         "2": "ReplicaSet of Deployment/w",
         "3": "Pod of ReplicaSet of Deployment/w",
         "4": "Deployment/w#2",
-        "5": "Pod of x from outside the trial",
+        "5": "Pod of x that is not in the trial",
         "6": "Loop of Loop of Loop/a",
         "7": "Loop of Loop/a",
     }

@@ -35,7 +35,7 @@ def test_ordinals(number: int, word: str) -> None:
         ("Widget/w", "widget/w"),
         ("Widget/w#2", "the 2nd widget/w"),
         ("ReplicaSet of Deployment/w", "ReplicaSet of deployment/w"),
-        ("Widget from outside the trial", "Widget from outside the trial"),
+        ("Widget that is not in the trial", "Widget that is not in the trial"),
         ("", ""),
     ],
 )

@@ -89,10 +89,13 @@ MADE = (asked(1, "create", ROLES), answered(1, "u", name="r"))
         MADE,
         (asked(1, "patch", ROLES, name="r"), answered(1, "u", name="r")),
         (asked(1, "create", ROLES), answered(1, "u", name="r", outcome="unknown", executed=True)),
-        (asked(1, "patch", ROLES, name="r"), answered(1, outcome="unknown", executed=True, code=0)),
-        (asked(1, "create", ROLES, name="r"), answered(1, outcome="unknown", code=0)),
+        (
+            asked(1, "patch", ROLES, name="r"),
+            answered(1, "u", name="r", revision=Revision(5), outcome="unknown", executed=True, code=0),
+        ),
+        (asked(0, "patch", ROLES, name="r"), answered(0, outcome="unknown", code=0)),
     ],
-    ids=["create", "server-side apply", "lost answer", "lost answer to a server-side apply", "no answer"],
+    ids=["create", "server-side apply", "lost answer", "lost answer to a server-side apply", "no answer to one"],
 )
 def test_what_the_controller_made_is_the_trials(made: tuple[Entry, ...]) -> None:
     assert where(Scope("t"), *made, committed(ROLES, "u", "r"), delivered("u", "r"))[1:] == ["t/r", "t/r"]
@@ -106,19 +109,36 @@ def test_what_the_controller_made_is_the_trials(made: tuple[Entry, ...]) -> None
         (asked(1, "create", ROLES), answered(1, "u", name="r", outcome="fail", code=409)),
         (asked(1, "patch", ROLES, name="r"), answered(1, outcome="fail", code=503, executed=False)),
         (asked(1, "patch", ROLES, name="r"), answered(1, outcome="unknown", executed=False, code=0)),
-        (asked(1, "patch", ROLES, name="q"), answered(1, outcome="unknown", executed=True, code=0)),
+        (asked(0, "patch", ROLES, name="q"), answered(0, outcome="unknown", executed=True, code=0)),
+        (
+            asked(0, "patch", ROLES, name="r"),
+            answered(0, "u", name="r", revision=Revision(7), outcome="unknown", executed=True, code=0),
+        ),
+        (asked(1, "patch", ROLES, name="r"), answered(1, outcome="unknown", code=0)),
         (asked(1, "create", ROLES, dry_run=True), answered(1, "u", name="r")),
         (asked(1, "create", "leases.coordination.k8s.io"), answered(1, "u", name="r")),
         (),
     ],
-    ids=["updated", "patched", "refused", "rejected", "not executed", "another", "dry run", "lease", "nothing"],
+    ids=[
+        "updated",
+        "patched",
+        "refused",
+        "rejected",
+        "not executed",
+        "another",
+        "it was there",
+        "it began before",
+        "dry run",
+        "lease",
+        "nothing",
+    ],
 )
 def test_what_it_did_not_make_is_not(done: tuple[Entry, ...]) -> None:
     assert where(Scope("t"), *done, committed(ROLES, "u", "r"))[-1] == "/r"
 
 
 def test_where_the_answer_was_lost_a_commit_before_it_tells_what_was_made() -> None:
-    lost = asked(1, "patch", ROLES, name="r"), answered(1, outcome="unknown", executed=True, code=0)
+    lost = asked(0, "patch", ROLES, name="r"), answered(0, outcome="unknown", executed=True, code=0)
     scope = Scope("t")
     for entry in (lost[0], committed(ROLES, "u", "r"), lost[1]):
         scope.see(entry)

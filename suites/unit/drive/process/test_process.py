@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.drive.process.process import Command, Process, run_process
+from staleproof.drive.process.process import CannotStart, Command, Process, run_process
 from staleproof.errors import SetupError
 
 pytestmark = pytest.mark.io
@@ -152,6 +153,16 @@ async def test_a_program_that_cannot_be_started_is_named(tmp_path: Path, program
         await Process.start(Command(name="controller", argv=(program, "--flag"), log=tmp_path / "log", cwd=tmp_path))
     assert str(refused.value).startswith("controller: ")
     assert program.removeprefix("./") in str(refused.value)
+    assert isinstance(refused.value, CannotStart)
+
+
+async def test_a_program_that_is_still_being_written_may_be_started_later(tmp_path: Path) -> None:
+    program = tmp_path / "manager"
+    shutil.copy("/bin/true", program)
+    with program.open("r+b"), pytest.raises(SetupError, match="busy") as refused:
+        await Process.start(Command(name="controller", argv=(str(program),), log=tmp_path / "log"))
+    assert not isinstance(refused.value, CannotStart)
+    assert (await finished(Command(name="controller", argv=(str(program),), log=tmp_path / "log"))).exit_code == 0
 
 
 @pytest.mark.parametrize(

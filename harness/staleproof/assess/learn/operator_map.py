@@ -125,10 +125,16 @@ def looked_at_patiently(session: Session, seen: Observed, known: Learnt, planned
 def _patiently(session: Session, plan: Plan) -> History:
     """A run in which each move has some seconds; and, where something came late in it, one in which each step has them after the
     last that comes."""
-    plan = _unhurried(plan, REST_SECONDS)
-    history = session.watch(plan, lasts=(0.0, *(PATIENT_QUIET_SECONDS for _ in plan.steps[1:]), 0.0))
+    plan, seconds = _unhurried(plan, REST_SECONDS), look_seconds(session.options.patience)
+    history = session.watch(plan, lasts=(0.0, *(seconds for _ in plan.steps[1:]), 0.0))
     is_late = longest_pause(history, restless_fields(history)) > AT_ONCE_SECONDS
     return session.watch(_unhurried(plan, PATIENT_QUIET_SECONDS)) if is_late else history
+
+
+def look_seconds(patience: float) -> float:
+    """How long a move is given to show what comes of it later: half of the user's patience, if there is any and that is less than
+    all get. What comes later than that is waited for in each trial all the same."""
+    return max(REST_SECONDS, min(PATIENT_QUIET_SECONDS, patience / 2)) if patience else PATIENT_QUIET_SECONDS
 
 
 def _learnt_from(trial: Trial, made: Sequence[Copy]) -> Learnt:

@@ -8,6 +8,7 @@ import contextlib
 import hmac
 import itertools
 import math
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -128,8 +129,9 @@ class Worker:
         self._tell, self._doing = tell, Doing()
 
     def __enter__(self) -> Self:
-        with self._starting("control plane"), self.doing("control plane", "starting it and the controller"):
-            self._background.__enter__()
+        turn = self.shared.turn(f"start-{_number(self.options.worker) % (os.cpu_count() or 1)}")
+        with self.doing("control plane", "starting it and the controller"), turn, self._starting("control plane"):
+            self._background.__enter__()  # all at once would be slower, and the first to be ready begins to learn
         self.run.environment = dict(self._background.description)
         return self
 
@@ -362,3 +364,9 @@ class Worker:
                 await asyncio.sleep(LOOK_SECONDS)
 
         self.call(acquired)
+
+
+def _number(worker: str) -> int:
+    """Of an xdist worker; 0 for the only process."""
+    digits = worker.removeprefix("gw")
+    return int(digits) if digits.isdecimal() else 0

@@ -8,6 +8,7 @@
     shared/waits/KEY/NAME.txt           how long each trial waits for what is missing, or for a retry, by controller: what its runs
                                         showed
     shared/built/DIGEST/WORKER.txt      for how many seconds each worker waited for something that was built first
+    shared/turns/NAME.lock              held by the worker whose turn it is
     shared/stopped                      the run is to stop
     shared/explained                    a finding turned out to be none when its trial was compared
     shared/troubles/KEY/KEY.txt         why the fault-free runs of a workload cannot be used, by controller; empty: they can
@@ -105,6 +106,12 @@ class RunFolder:
             return made
         finally:
             lock.release()
+
+    def turn(self, name: str) -> FileLock:
+        """A lock that the workers take one after the other."""
+        path = self._shared / "turns" / f"{name}.lock"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(path, thread_local=False)
 
     def outcome(self, key: str) -> Path:
         """Where it stands what came of the work with this key."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+import pytest
 from msgspec.structs import replace
 
 from staleproof.assess.learn.operator_map import (
@@ -11,6 +12,7 @@ from staleproof.assess.learn.operator_map import (
     comes_late,
     edges_in,
     goes_late,
+    look_seconds,
     looked_at_again,
     map_seconds,
     worth_patience,
@@ -161,3 +163,8 @@ def test_a_run_with_little_time_spends_a_part_of_it() -> None:
     assert map_seconds(MAP_SECONDS, 1.0) == MAP_SECONDS / MAP_PART
     assert map_seconds(MAP_SECONDS, MAP_SECONDS / MAP_PART) == 0.0, "what was learnt before took that long"
     assert map_seconds(-1.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(("patience", "seconds"), [(0.0, 5.0), (180.0, 5.0), (5.0, 2.5), (1.0, 2.0)])
+def test_the_users_patience_bounds_how_long_a_move_is_looked_at(patience: float, seconds: float) -> None:
+    assert look_seconds(patience) == seconds

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from filelock import Timeout
 from msgspec import structs
 
 from staleproof.assess.store.run_folder import RunFolder, export_name, find_history, new_run_folder, write_atomically
@@ -76,6 +77,16 @@ def test_work_is_done_once_for_each_key(tmp_path: Path) -> None:
         assert run.once("a", lambda: make(b"1")) == b"1"
         assert run.once("b", lambda: make(b"2")) == b"2"
     assert inputs == [b"1", b"2"]
+
+
+def test_workers_take_turns(tmp_path: Path) -> None:
+    with RunFolder(tmp_path).turn("start"):
+        with RunFolder(tmp_path).turn("other"):
+            pass
+        with pytest.raises(Timeout):
+            RunFolder(tmp_path).turn("start").acquire(timeout=0)
+    with RunFolder(tmp_path).turn("start"):
+        pass
 
 
 def test_what_came_to_nothing_is_tried_again(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ _WANTED: Mapping[HistoryRole, str] = {
     "paced": "a fault-free run of the same workload",
     "woken": "a run of the same plan with the faults' harmless twins",
     "final": "a fault-free run of the workload's last state",
-    "slept": "a fault-free run of the workload without what came and went while a fault lasted",
+    "slept": "a fault-free run of the workload as it looks where a fault kept something back",
     "ablated": "a run of the same plan without some of its faults",
     "trial": "a fault-free run of the same workload",
 }

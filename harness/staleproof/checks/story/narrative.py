@@ -145,7 +145,7 @@ _ROLES: Mapping[HistoryRole, str] = {
     "paced": "as slow as the trial",
     "woken": "woken as often with nothing hidden",
     "final": "that applied only the last state",
-    "slept": "without the changes that were undone while a fault lasted",
+    "slept": "of what it looked like while a fault kept something back",
     "ablated": "with the other faults only",
 }
 

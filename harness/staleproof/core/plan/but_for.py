@@ -2,8 +2,8 @@
 
 A *woken* plan has the same workload, and each fault's harmless twin: the controller looks again as often as in the trial, each time
 when it is at rest, and sees what is there. A *final-only* plan has nothing but the last wanted state, as a controller that
-slept meanwhile sees it. A *slept* plan lacks only the states that came and went while a fault lasted; or a competitor's edit is in
-it, as part of the step or behind it.
+slept meanwhile sees it. A *slept* plan lacks only the states that came and went while a fault lasted; or what the fault kept back
+comes behind what else was done meanwhile; or a competitor's edit is in it, as part of the step or behind it.
 What a controller does in one of them it may do in the trial, too.
 
 An *ablated* plan lacks only the faults that a requirement is about. It does not show what is right, because the others do harm in
@@ -43,6 +43,8 @@ from staleproof.core.plan.step import (
 )
 
 _NOTHING = Lull()
+_ASKS = (Apply, Patch, PatchStatus, Delete, Restore)
+"""The steps in which a user asks for something else."""
 _Number = int
 """The number of the workload's step (resyncs do not count) at whose beginning something is done; one more than it has: the end."""
 
@@ -84,6 +86,8 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
     Which children are deleted or made again meanwhile is left out, as are touches and rests: that is over when the controller looks
     again. What others have written stays, until it is written over, and so does what they have made under a child's name:
     a controller that wakes up finds it, and acts on what came last.
+    What is done to objects of a resource that the fault keeps back comes behind what is done to others meanwhile: a controller that
+    is shown a pause late has rolled out before what came after it.
     A competitor's edit of one of these primaries (`resource/name`) stays, too: the controller may see nothing else of that step, or
     do all of the step's work before it sees the edit.
     Of a whole life that came and went, nothing is left: then no user asks for anything.
@@ -93,6 +97,7 @@ def slept(plan: Plan, primaries: Collection[str]) -> list[Plan]:
     spans = [(_at(plan, each.window.from_step), _at(plan, each.window.until_step or len(plan.steps))) for each in plan.faults]
     spans += [(min(first for first, _ in spans), max(last for _, last in spans))] if len(spans) > 1 else []
     asleep = [_asleep(workload, begins, last) for first, last in spans for begins in (first, first + 1)]
+    asleep += [_late(workload, span, fault) for fault, span in zip(plan.faults, spans, strict=False) if fault.keeps_back]
     for number, edit in _competing(plan, primaries):
         asleep += [_asleep(workload, number, number, edit), (*workload[:number], edit, *workload[number:])]
     found: list[tuple[Step, ...]] = []
@@ -122,6 +127,36 @@ def _asleep(workload: tuple[Step, ...], begins: int, last: int, *edits: Patch) -
     )
     appears = any(isinstance(step, Apply) for step in in_parts(missed))
     return (*before, *(missed + theirs if appears else theirs + missed), *workload[last:])
+
+
+def _late(workload: tuple[Step, ...], span: tuple[_Number, _Number], fault: AnyFault) -> tuple[Step, ...]:
+    """The workload in which what a user asks for in these steps (the last included) of what a fault keeps back comes behind all
+    else that is asked for in them; as it is if there is not both."""
+    first, last = span
+    meanwhile = workload[first - 1 : last]
+    ahead = [rest for step in meanwhile if (rest := _part_of(step, fault, is_kept_back=False)) is not None]
+    behind = [kept for step in meanwhile if (kept := _part_of(step, fault, is_kept_back=True)) is not None]
+    asks = behind and any(isinstance(part, _ASKS) for part in in_parts(ahead))
+    return (*workload[: first - 1], *ahead, *behind, *workload[last:]) if asks else workload
+
+
+def _part_of(step: Step, fault: AnyFault, *, is_kept_back: bool) -> Step | None:
+    """What a step does to what a fault keeps back, or to all else; None if it does nothing to that."""
+    if isinstance(step, Together):
+        return at_once(part for part in step.steps if _is_about(part, fault.resource) is is_kept_back)
+    return step if _is_about(step, fault.resource) is is_kept_back else None
+
+
+def _is_about(step: Step, resource: str) -> bool:
+    """Whether a user asks in it for something else of a resource, as far as the kind tells: resources are called after it."""
+    if not isinstance(step, _ASKS):
+        return False
+    target, (plural, _, group) = target_of(step.object) if isinstance(step, Apply) else step.target, resource.partition(".")
+    return _group(target) == group and plural.startswith(target.kind.lower()[:-1])
+
+
+def _group(target: Target) -> str:
+    return target.api_version.rpartition("/")[0]
 
 
 def _competing(plan: Plan, primaries: Collection[str]) -> Iterator[tuple[_Number, Patch]]:

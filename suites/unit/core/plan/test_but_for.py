@@ -212,6 +212,36 @@ def test_slept_leaves_out_what_came_and_went_while_a_fault_lasted(
     assert all(not each.faults and each.fresh and not contradictions(each) for each in found)
 
 
+SETTINGS = Target("v1", "ConfigMap", "settings")
+SET, OTHER, PAUSE = (
+    Apply(object={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"v": "1"}}),
+    Patch(target=SETTINGS, patch={"data": {"v": "2"}}),
+    Patch(target=TARGET, patch={"spec": {"paused": True}}),
+)
+
+
+@pytest.mark.parametrize(
+    ("resource", "steps", "late"),
+    [
+        ("widgets", (APPEAR, SET, PAUSE, OTHER), (APPEAR, SET, OTHER, PAUSE)),
+        ("widgets", (APPEAR, SET, Together(steps=(PAUSE, OTHER)), TOUCH), (APPEAR, SET, OTHER, TOUCH, PAUSE)),
+        ("configmaps", (APPEAR, SET, OTHER, PAUSE), (APPEAR, SET, PAUSE, OTHER)),
+        ("pods", (APPEAR, SET, PAUSE, OTHER), None),
+        ("widgets", (APPEAR, SET, PAUSE, TOUCH), None),
+        ("settings.example.com", (APPEAR, SET, PAUSE, OTHER), None),
+    ],
+)
+def test_what_is_kept_back_may_be_seen_behind_the_rest(
+    resource: str, steps: tuple[Step, ...], late: tuple[Step, ...] | None
+) -> None:
+    found = [each.steps for each in slept(plan(HoldStream(resource=resource, window=Window(3)), steps=steps), PRIMARIES)]
+    assert [each for each in found if _parts(each) == _parts(steps)] == ([late] if late else [])
+
+
+def _parts(steps: tuple[Step, ...]) -> list[str]:
+    return sorted(repr(part) for step in steps for part in parts(step))
+
+
 def test_two_faults_may_have_kept_it_asleep_together() -> None:
     faults = (HoldStream(resource="pods", window=Window(2, 3)), HoldStream(resource="maps", window=Window(3, 4)))
     steps = (APPEAR, GROW, SHRINK, MOVE, TOUCH)

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from staleproof.checks.but_for import in_calm
 from staleproof.checks.deeds.children import done_in_all
 from staleproof.checks.ends.hull import ends_with_more
+from staleproof.checks.ends.outdated import is_outdated, is_usual
 from staleproof.checks.facts.belongings import primary_of
-from staleproof.checks.facts.object_history import Incarnation, OwnVerb, object_history
+from staleproof.checks.facts.object_history import Incarnation, OwnVerb, creations, object_history
 from staleproof.checks.facts.own_writes import (
+    adopted_unseen,
     is_inherited,
     own_children,
     own_creates,
@@ -82,23 +84,46 @@ def _because(each: Surplus, how: str) -> str:
 def _hidden_creates(trial: Trial, create: Surplus) -> Ignorance | None:
     deed = create.deed
     unseen = create.explained_by(own_creates(trial).behind(deed.child, before=deed.request_index))
-    if not unseen:
+    if not unseen or _is_for_outdated(trial, create):
         return None
+    if create.explained_by(adopted_unseen(trial, deed.child, before=deed.request_index)):
+        return None  # what another user has made, and it is to take over, was hidden
     creates = "create" if len(unseen) == 1 else "creates"
     though = f"though it had not been shown its own {creates} (resourceVersion {span([other.create_revision for other in unseen])})"
     answered = [other.creator.answer_index for other in unseen if other.creator]
     return Ignorance("", though, context(trial, answered, deed.request_index, deed.at))
 
 
+def _is_for_outdated(trial: Trial, create: Surplus) -> bool:
+    """Whether it is as fault-free runs make it, and it is too many only because of those that were made from an input shown late (a
+    Job for each state)."""
+    deed = create.deed
+    made = (each for each in own_children(trial, before=deed.request_index) if each.role == deed.role)
+    return is_usual(trial, deed.child) and bool(create.explained_by(each for each in made if is_outdated(trial, each)))
+
+
 def _hidden_deletes(trial: Trial, delete: Surplus) -> Ignorance | None:
     """Not if what another user deleted unseen would do: then it would have been too many all the same."""
     deed = delete.deed
+    if is_outdated(trial, deed.child):
+        return None
     unseen = delete.explained_by(own_deletes(trial).behind(deed.child, before=deed.request_index), ever=True)
     if not unseen or delete.explained_by(taken_unseen(trial, deed.role, before=deed.request_index), ever=True):
+        return None
+    if _counts_on(trial, delete, unseen):
         return None
     though = f"though it had not been shown its own deletes of {listing([other.name for other in unseen])}"
     answered = [other.deleter.answer_index for other in unseen if other.deleter]
     return Ignorance("", though, context(trial, answered, deed.request_index, deed.at))
+
+
+def _counts_on(trial: Trial, delete: Surplus, deleted: Collection[Incarnation]) -> bool:
+    """Whether it acts as if these were gone: it has made as many anew since the first, and takes one that it was never shown. One
+    that miscounts takes what it sees."""
+    child, index, since = delete.deed.child, delete.deed.request_index, min(each.deleted or 0 for each in deleted)
+    own = (made for _, made in creations(trial) if (made.owner_uid, made.resource) == (child.owner_uid, child.resource))
+    anew = [made for made in own if since < made.created < index]
+    return view(trial, index).of(child.uid).shown is None and len(anew) >= len(deleted)
 
 
 # --- first list
@@ -108,6 +133,8 @@ def _unlisted_children(trial: Trial, create: Surplus) -> Ignorance | None:
     index, resource = create.deed.request_index, create.deed.child.resource
     unseen = [other for other in unseen_children(trial, at=index) if other.role == create.deed.role]
     if not view(trial, index).awaits_first_list(resource) or not create.explained_by(unseen):
+        return None
+    if _is_for_outdated(trial, create):
         return None
     how, though = f", made before its first list of {resource} was complete", f"though {resource} had not been listed yet"
     return Ignorance(how, though, inherited(trial, unseen, index, create.deed.at))
@@ -151,6 +178,8 @@ def _repeated(trial: Trial, create: Surplus) -> Ignorance | None:
         return None
     if not create.explained_by(unseen) and not _stays(trial, child):
         return None
+    if _is_for_outdated(trial, create):
+        return None
     shown = "had not been shown" if unseen else "had been shown"
     though = f"though it {shown} the {len(unseen or earlier)} that it had created in an earlier life"
     return Ignorance(", made after a restart", though, inherited(trial, unseen or earlier, index, create.deed.at), "memory")
@@ -170,7 +199,7 @@ def _undone(trial: Trial, delete: Surplus) -> Ignorance | None:
     behind = (other.deleter for other in own_deletes(trial).behind(child, before=index))
     if _is_of_this_life(trial, behind, index) or done_in_all(trial, "delete", child.role) <= usual:
         return None
-    if not is_inherited(trial, child, at=index) or _is_begun_anew(trial, child, index):
+    if not is_inherited(trial, child, at=index) or _is_begun_anew(trial, child, index) or is_outdated(trial, child):
         return None
     though = "though an earlier life had created it, and no fault-free run took it back"
     return Ignorance(" after a restart", though, inherited(trial, [child], index, delete.deed.at), "memory")
@@ -207,6 +236,8 @@ def _unheard(trial: Trial, surplus: Surplus) -> Ignorance | None:
         how, done = " after the answer to an earlier delete was lost", "deleted"
     if not surplus.explained_by(lost.values()):
         return None
+    if _is_for_outdated(trial, surplus) if deed.verb == "create" else is_outdated(trial, child):
+        return None
     though = f"though {listing([other.name for other in lost.values()])} may have been {done}"
     return Ignorance(how, though, context(trial, lost, index, deed.at), "memory")
 
@@ -216,6 +247,8 @@ def _unheard(trial: Trial, surplus: Surplus) -> Ignorance | None:
 
 def _recreated_primary(trial: Trial, delete: Surplus) -> Ignorance | None:
     index = delete.deed.request_index
+    if is_outdated(trial, delete.deed.child):
+        return None
     for one in recreations(trial):
         if one.after.uid == delete.deed.child.owner_uid and one.was_late(before=index) and not one.after.is_gone(before=index):
             name, known = short_name(one.after.first.entry), view(trial, index).of(one.after.uid).is_known

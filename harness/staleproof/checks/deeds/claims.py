@@ -85,6 +85,15 @@ class StatusClaim:
         """The position of the write that made it."""
         return self.request.index
 
+    @property
+    def is_carried_along(self) -> bool:
+        """Whether the condition that it is about is as it was: what is new is the generation of the whole status."""
+        before, after = (
+            [each for each in _conditions(state or {}) if each["type"] == self.about]
+            for state in (self.commit.before, self.commit.entry.object)
+        )
+        return before == after != []
+
     def is_like(self, about: str, of: Incarnation) -> bool:
         """Whether it claims something about the same as here, if only of the object that another run of the workload calls so."""
         return (self.about, self.of.label, self.of.resource) == (about, of.label, of.resource)

@@ -6,16 +6,19 @@ killed. It may number what it keeps of earlier states (`numbering`), list things
 something failed, which it never does without faults, and count what it has done so far (`tallies`).
 """
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 from staleproof.checks.but_for import in_references
 from staleproof.checks.ends.hull import Baseline, group
 from staleproof.checks.ends.numbering import in_same_order
 from staleproof.checks.ends.tallies import ANNOTATIONS, Tallies
+from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.garbage import without_garbage
 from staleproof.checks.facts.object_history import Incarnation, object_history, of_resource
 from staleproof.checks.facts.roles import Role, of_any_incarnation, stem_of
@@ -25,7 +28,7 @@ from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Answered
 from staleproof.core.history.flatten import MISSING, TIME, Flat, flatten
 from staleproof.core.history.provenance import Commit
-from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest, content_of
 
 _NUMBER, _NUMBERED_PART = re.compile(r"\d+"), re.compile(r"-\d+(?=-|$)")
 
@@ -49,6 +52,7 @@ class Equivalents:
             is_noted
             or any(_reads_alike(value, each) for each in wanted)
             or self._is_free_choice(role, path, value, wanted)
+            or self._is_generation(role, path, value)
             or (not self._is_asked_for(value) and in_same_order(self.trial, self.run, self.usual, self._state, role, path))
         )
 
@@ -99,14 +103,22 @@ class Equivalents:
         names = (each.name for each in made if _family(of_any_incarnation(each.role)) in families)
         return str(max((int(found[-1][1:]) for name in names if (found := _NUMBERED_PART.findall(name))), default=""))
 
+    def _is_generation(self, role: Role, path: str, value: object) -> bool:
+        """Whether the objects say there which generation their owner has, in all runs: a controller that completes its primary's
+        spec brings about as many as it was shown changes."""
+        runs = [self.run, *self.trial.references]
+        return str(value).isdecimal() and all(_says_generation(each, role, path) for each in runs)
+
     # --- one of many that are free
 
     def _is_free_choice(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
         """Whether a value that differs in a number only, and that no user has asked for, was free where theirs was not: another
         object had that when this one was made, or was not shown to be gone by then; or has it in the references, and another one
         here."""
-        if not _differ_in_a_number(value, wanted) or self._is_asked_for(value) or not self._is_exclusive(role.resource, path):
+        if self._is_asked_for(value) or not self._is_exclusive(role.resource, path):
             return False
+        if not _differ_in_a_number(value, wanted):
+            return self._is_swapped(role, path, value, wanted)
         every = of_resource(self.run, role.resource)
         made = [each for each in every if each.creator is not None and value in self._values(each, path)]
         was_taken = bool(made) and all(any(self._had(other, each, path, wanted) for other in every) for each in made)
@@ -142,6 +154,41 @@ class Equivalents:
         here = [flat.get(path) for each, flats in self._state.items() if each.resource == role.resource for flat in flats]
         return here.count(value) == 1 and any(repr(value) in self.usual.values[each].get(path, {}) for each in others)
 
+    def _is_swapped(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
+        """Whether two names of which one is as good as the other (hosts, zones) are exchanged: each is there once, here and in the
+        references. A name that is made of a primary's says whose it is; and what users asked for in other words may follow from
+        those."""
+        names = {each.rpartition("/")[2] for each in self.run.beside.applied}
+        if not all(isinstance(each, str) and each != MISSING for each in (value, *wanted)):
+            return False
+        if any(
+            re.search(rf"(?<![a-zA-Z0-9]){re.escape(name)}(?![a-zA-Z0-9])", str(each))
+            for each in (value, *wanted)
+            for name in names
+        ):
+            return False
+        here = [flat.get(path) for each, flats in self._state.items() if each.resource == role.resource for flat in flats]
+        has_it = [each for each, values in self.usual.values.items() if repr(value) in values.get(path, {})]
+        is_alike = any(self._wishes(each) == self._wishes(role) for each in has_it if each.resource == role.resource)
+        return is_alike and self._is_exchanged(role, path, value) and all(here.count(each) == 1 for each in wanted)
+
+    def _wishes(self, role: Role) -> set[frozenset[tuple[str, object]]]:
+        """The texts that users gave the primaries of a role's objects when they made them."""
+        run, found = self.run, set[frozenset[tuple[str, object]]]()
+        for each in object_history(run).objects.values():
+            head = each if each.resource in run.beside.primaries else primary_of(run, each.uid)
+            if of_any_incarnation(each.role) == role and head is not None:
+                said = flatten(content_of(head.first.entry.object), {head.name: "<name>"}, run.namespace)
+                found.add(frozenset((path, text) for path, text in said if isinstance(text, str)))
+        return found
+
+
+def _says_generation(run: Trial, role: Role, path: str) -> bool:
+    objects, end = object_history(run).objects, len(run.entries)
+    of = [each for each in objects.values() if of_any_incarnation(each.role) == role and each.is_live(before=end)]
+    said = [(dict(flatten(each.last.entry.object, {}, run.namespace)).get(path), objects.get(each.owner_uid)) for each in of]
+    return bool(said) and all(owner is not None and str(text) == str(owner.last.generation) for text, owner in said)
+
 
 def _is_new_time(value: object, wanted: Collection[object]) -> bool:
     """Whether it is a time, and no reference has one. That a time is missing is no such thing: it may have been lost."""
@@ -169,7 +216,23 @@ def _differ_in_a_number(value: object, wanted: Collection[object]) -> bool:
 
 def _reads_alike(value: object, wanted: object) -> bool:
     """Whether two texts hold the same in another order: the same lines, or of one line the same words."""
-    return isinstance(value, str) and isinstance(wanted, str) and _parts(value) == _parts(wanted)
+    if not (isinstance(value, str) and isinstance(wanted, str)):
+        return False
+    return _parts(value) == _parts(wanted) or (value[:1] in "[{" and _unordered(value) == _unordered(wanted) != "")
+
+
+def _unordered(text: str) -> str:
+    """JSON without the order of its lists; empty for what is none."""
+    try:
+        return repr(_sorted(json.loads(text)))
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _sorted(value: Any) -> Any:  # noqa: ANN401  # JSON
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return sorted(map(_sorted, value), key=repr) if isinstance(value, list) else value
 
 
 def _parts(text: str) -> Sequence[str]:

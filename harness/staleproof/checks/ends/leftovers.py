@@ -134,8 +134,11 @@ def _kind(trial: Trial, child: Incarnation) -> LeftoverKind | None:
         return "unfinished"
     last = owner_of(child.last.entry.object)  # a successor of its first owner may have taken it over
     # an owner that was never seen was not of this trial: no fault of the controller's
-    owner = object_history(trial).objects.get(last["uid"] if last is not None else child.owner_uid)
-    if owner is not None and owner.deleted is not None:
+    objects = object_history(trial).objects
+    owner = objects.get(last["uid"] if last is not None else child.owner_uid)
+    several = [str(each["uid"]) for each in child.last.entry.object["metadata"].get("ownerReferences") or () if last is None]
+    is_shared = any(uid not in objects or objects[uid].deleted is None for uid in several)  # none says whose child it is
+    if owner is not None and owner.deleted is not None and not is_shared:
         return "orphaned"
     is_own = child.creator is not None and child.creator.succeeded
     return "leaked" if is_own and is_unowned(trial, child) else None

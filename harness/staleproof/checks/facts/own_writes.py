@@ -15,7 +15,8 @@ from staleproof.checks.view.life import view
 from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Answered
 from staleproof.core.history.history import Request
-from staleproof.core.history.provenance import is_executed, uid_of
+from staleproof.core.history.provenance import Commit, is_executed, uid_of
+from staleproof.core.operator.ownership import owner_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,20 @@ def taken_unseen(trial: Trial, role: Role, *, before: int) -> list[Incarnation]:
     objects = object_history(trial).objects.values()
     gone = [each for each in objects if each.role == role and each.deleter is None and each.is_gone(before=before)]
     return [each for each in gone if not _is_shown(trial, each, "delete", before)]
+
+
+def adopted_unseen(trial: Trial, child: Incarnation, *, before: int) -> list[Incarnation]:
+    """What another user had made, the controller had not been shown before a position, and it took over for the same owner
+    later."""
+    theirs = (each for each in object_history(trial).objects.values() if each.creator is None and each.is_live(before=before))
+    mine = (each for each in theirs if each.resource == child.resource and each.owner_uid != child.owner_uid)
+    unseen = (each for each in mine if not view(trial, before).of(each.uid).is_known)
+    return [each for each in unseen if any(_is_taken_over(commit, child.owner_uid) for commit in each.commits)]
+
+
+def _is_taken_over(commit: Commit, owner_uid: str) -> bool:
+    owner = owner_of(commit.entry.object) if commit.by is not None else None
+    return owner is not None and owner["uid"] == owner_uid
 
 
 def _is_shown(trial: Trial, each: Incarnation, verb: OwnVerb, before: int) -> bool:

@@ -29,6 +29,7 @@ from staleproof.checks.ends.footprint import is_status
 from staleproof.checks.ends.hull import baseline
 from staleproof.checks.facts.declarations import may_take
 from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.quiet_spans import longest_gap
 from staleproof.checks.facts.recovery_budget import budget
 from staleproof.checks.facts.retries import rejections
@@ -154,7 +155,9 @@ def _too_soon(trial: Trial, claim: StatusClaim) -> Iterator[Finding]:
     if of.resource not in trial.primaries or brought is None:
         return
     step = max((step.began for step in trial.steps if step.began < brought.index), default=-1)
-    if acted_on_other_objects(trial, of, after=step, before=index):
+    if acted_on_other_objects(trial, of, after=step, before=index) or (
+        claim.is_carried_along and _waits_for_itself(trial, of, index)
+    ):
         return
     withheld = view(trial, index).withheld()
     until = max(claim.commit.index, claim.request.answer_index or index)
@@ -166,6 +169,13 @@ def _too_soon(trial: Trial, claim: StatusClaim) -> Iterator[Finding]:
             though = f"though it had done nothing for that generation, and news of {', '.join(sorted(withheld))} was kept from it"
             yield Finding(because, context(trial, [brought.index], index, claim.commit.index), though)
             return
+
+
+def _waits_for_itself(trial: Trial, of: Incarnation, index: int) -> bool:
+    """Whether own writes to its children had not been shown: then a condition may be left as it is (`remedy`)."""
+    objects, unseen = object_history(trial).objects, pending_events(trial).before(index)
+    own = (event for event in unseen if trial.commit_at[event.index].by is not None)
+    return any(objects[event.commit.uid].owner_uid == of.uid for event in own)
 
 
 def _fewest_when_ready(trial: Trial, of: Incarnation, about: str, generation: int) -> Mapping[Role, int]:

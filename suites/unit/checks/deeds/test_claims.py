@@ -12,6 +12,7 @@ from staleproof.checks.deeds.claims import (
     first_ready,
     observed_claims,
     ready,
+    ready_claims,
     shown_generations,
 )
 from staleproof.checks.facts.object_history import object_history
@@ -60,6 +61,24 @@ def test_what_is_a_claim(script: Script, claims: list[tuple[str, int, int | None
 )
 def test_ready_for_which_generation(status: object, claims: dict[str, int]) -> None:
     assert ready({"status": status}) == claims
+
+
+def as_a_whole(generation: int, **condition: str) -> dict[str, object]:
+    """A status of this generation, with a condition that names none."""
+    return {"observedGeneration": generation, "conditions": [{"type": "Ready", "status": "True"} | condition]}
+
+
+def test_a_condition_that_is_as_it_was_is_carried_along() -> None:
+    script = trial().wants(1)
+    for status in (as_a_whole(1), as_a_whole(2), as_a_whole(3, reason="Scaled"), {"observedGeneration": 4}, as_a_whole(5)):
+        script.updates("w", status=status)
+
+    assert [(claim.generation, claim.is_carried_along) for claim in ready_claims(Trial(script.ends()))] == [
+        (1, False),
+        (2, True),
+        (3, False),
+        (5, False),
+    ]
 
 
 def test_acting_comes_between_being_shown_and_claiming() -> None:

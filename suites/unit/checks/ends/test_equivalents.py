@@ -1,5 +1,7 @@
 """Ends that are not like the references', and as good; and those that look like them, and are not."""
 
+from typing import Any
+
 from staleproof.checks.rules.ends import CONVERGES_AFTER_CATCH_UP, TOLERATES_SKEW
 from staleproof.checks.trial import Trial
 from staleproof.core.fault import HoldStream, Kill, Reject
@@ -197,6 +199,55 @@ def limited(script: Script, number: int) -> Script:
     return script.idle(1).step(2, "touch").applied("w").idle(2)
 
 
+def placed(script: Script, *zones: str, classes: tuple[str, str] = ("a", "a"), notes: bool = False) -> Script:
+    """Two widgets of these classes, each in a zone of its own: a pod says which, or a note in the widget."""
+    script.names = ("w", "v")
+    script.step(1, "apply")
+    for name, zone, wish in zip(script.names, zones, classes, strict=True):
+        script.applied(name, spec={"class": wish}).creates(
+            f"{name}-0", owner=name, generated="", spec={} if notes else {"in": zone}
+        )
+        if notes:
+            known = script._objects[WIDGETS, name]["metadata"]
+            script.updates(name, subresource="", metadata=known | {"annotations": {"example.com/zone": zone}})
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def in_zones(*zones: str, usual: tuple[str, str] = ("red", "blue"), **fields: Any) -> Trial:  # noqa: ANN401
+    return beside(late(placed(rejecting().fires(), *zones, **fields)), lambda script: placed(script, *usual, **fields))
+
+
+def stamped(script: Script, *, skips: int = 0, says: int | None = None, stamps: int = 3) -> Script:
+    """The controller completes the spec after each change, which makes a generation of its own, and says in its pod which one that
+    is made for. It skips one of the changes, or says at last another number, or stamps the first ones only."""
+    generation = 0
+    for change in (1, 2, 3):
+        generation += 1
+        script.step(change, "change")
+        want(script, generation, wanted=change)
+        if change != skips:
+            generation += 1
+            want(script, generation, completed=change)
+            if change <= stamps:
+                stamp(script, generation if says is None or change < 3 else says)
+        script.idle(change)
+    return script
+
+
+def want(script: Script, generation: int, **spec: int) -> Script:
+    """The user changes the spec, or the controller does."""
+    old = script._objects.get((WIDGETS, "w"), {"metadata": {}, "spec": {}})
+    fields = {"metadata": old["metadata"] | {"generation": generation}, "spec": old["spec"] | spec}
+    return script.applied("w", **fields) if "wanted" in spec else script.updates("w", subresource="", **fields)
+
+
+def stamp(script: Script, generation: int) -> Script:
+    noted = {"annotations": {"example.com/generation": str(generation)}}
+    if ("pods", "w-0") not in script._objects:
+        return script.creates("w-0", generated="", metadata=noted)
+    return script.updates("w-0", "pods", subresource="", metadata=script._objects["pods", "w-0"]["metadata"] | noted)
+
+
 # --- texts
 
 
@@ -278,6 +329,15 @@ CASES: Cases = {
         beside(late(configured(rejecting().fires())), lambda script: configured(script, 3)),
         "FAIL",
     ),
+    "zones that are exchanged": (in_zones("blue", "red"), "PASS"),
+    "zones that are exchanged, noted in the primaries": (in_zones("blue", "red", notes=True), "PASS"),
+    "a zone given away twice": (in_zones("red", "red"), "FAIL"),
+    "a zone that no one has otherwise": (in_zones("blue", "green"), "FAIL"),
+    "names that say whose they are, exchanged": (in_zones("zone-v", "zone-w", usual=("zone-w", "zone-v")), "FAIL"),
+    "what may follow from what users asked for, exchanged": (in_zones("blue", "red", classes=("gold", "silver")), "FAIL"),
+    "the generation, of which there are fewer": (beside(late(stamped(rejecting().fires(), skips=2)), stamped), "PASS"),
+    "a number that is no generation of the owner": (beside(late(stamped(rejecting().fires(), skips=2, says=0)), stamped), "FAIL"),
+    "an old generation": (beside(late(stamped(rejecting().fires(), skips=2, stamps=2)), stamped), "FAIL"),
     # --- texts
     "a list in another order": (
         beside(late(listing(rejecting(), "w-1", "w-2", "w-0")), lambda script: listing(script, "w-0", "w-1", "w-2")),
@@ -286,6 +346,30 @@ CASES: Cases = {
     "lines in another order": (
         beside(late(text(rejecting().fires(), "b: 2\na: 1")), lambda script: text(script, "a: 1\nb: 2")),
         "PASS",
+    ),
+    "JSON with a list in another order": (
+        beside(late(text(rejecting().fires(), '{"members": ["b", "a"]}')), lambda script: text(script, '{"members": ["a", "b"]}')),
+        "PASS",
+    ),
+    "JSON that lists another": (
+        beside(late(text(rejecting().fires(), '["c", "a"]')), lambda script: text(script, '["a", "b"]')),
+        "FAIL",
+    ),
+    "JSON that lists one less": (
+        beside(late(text(rejecting().fires(), '["a"]')), lambda script: text(script, '["a", "b"]')),
+        "FAIL",
+    ),
+    "JSON with values that are exchanged": (
+        beside(late(text(rejecting().fires(), '{"a": 2, "b": 1}')), lambda script: text(script, '{"a": 1, "b": 2}')),
+        "FAIL",
+    ),
+    "no JSON, though it begins like it": (
+        beside(late(text(rejecting().fires(), '["b", "a"')), lambda script: text(script, '["a", "b"')),
+        "FAIL",
+    ),
+    "JSON that is too deep": (
+        beside(late(text(rejecting().fires(), "[" * 100_000)), lambda script: text(script, "[" * 100_001)),
+        "FAIL",
     ),
     "values that are exchanged": (
         beside(late(text(rejecting().fires(), "a: 2\nb: 1")), lambda script: text(script, "a: 1\nb: 2")),

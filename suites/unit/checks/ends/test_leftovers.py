@@ -51,6 +51,28 @@ def half_tidied(script: Script) -> Script:
     return loose(script).deletes("x", resource="configmaps")
 
 
+def shared(script: Script, *owners: str) -> Script:
+    """Two widgets own a ConfigMap, and neither is its controller; it is made for the first of these. It waits for its finalizer."""
+    script.names = ("w", "x")
+    script.applied("w").applied("x")
+    known: dict[str, object] = {"finalizers": ["x/y"]}
+    script.creates("c", resource="configmaps", owner="", generated="", metadata=known | plain(script, *owners[:1]))
+    known = script._objects["configmaps", "c"]["metadata"]
+    return script.updates("c", "configmaps", subresource="", metadata=known | plain(script, *owners))
+
+
+def plain(script: Script, *owners: str) -> dict[str, object]:
+    return {"ownerReferences": [{"kind": "Widget", "name": name, "uid": script.uid(name, WIDGETS)} for name in owners]}
+
+
+def still_shared(script: Script) -> Script:
+    return shared(script, "x", "w").removed("w", WIDGETS)
+
+
+def no_more_shared(script: Script) -> Script:
+    return shared(script, "x", "w").removed("w", WIDGETS).deletes("c", resource="configmaps").removed("x", WIDGETS)
+
+
 Told = list[tuple[str, list[str], int, bool]]
 CASES: dict[str, tuple[Script, tuple[Workload, ...], Told]] = {
     "a primary that is not gone": (kept(trial()), (cleaned,), [("unfinished", ["w"], 0, False)]),
@@ -58,6 +80,12 @@ CASES: dict[str, tuple[Script, tuple[Workload, ...], Told]] = {
     "children of an owner that is gone": (gone(trial()), (cleaned,), [("orphaned", ["w-a", "w-b"], 0, False)]),
     "some of them, in one reference": (gone(trial()), (cleaned, half_cleaned), [("orphaned", ["w-b"], 1, True)]),
     "some of them, in both": (gone(trial()), (half_cleaned,), [("orphaned", ["w-b"], 1, False)]),
+    "what another owner has, too": (shared(trial(), "w", "x").removed("w", WIDGETS), (still_shared,), []),
+    "what several had, who are all gone": (
+        shared(trial(), "w", "x").removed("w", WIDGETS).removed("x", WIDGETS),
+        (no_more_shared,),
+        [("orphaned", ["c"], 0, False)],
+    ),
     "what a garbage collector would take": (
         trial().applied("w").creates("w-a", "w-b").removed("w", WIDGETS),
         (cleaned,),

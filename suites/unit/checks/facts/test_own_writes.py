@@ -6,6 +6,7 @@ import pytest
 
 from staleproof.checks.facts.object_history import Incarnation, OwnVerb, creations, deletions, object_history
 from staleproof.checks.facts.own_writes import (
+    adopted_unseen,
     group_of,
     is_inherited,
     lost_writes,
@@ -93,6 +94,40 @@ def test_children_whose_owner_is_no_primary_are_decided_on_when_a_primary_is_sho
     script = trial().applied("w").made("rs", "replicasets.apps").hold().creates("w-a", owner="rs").applied("w")
 
     assert own_creates(Trial(script.creates("w-z", owner="rs").ends())).looked == {Role("ReplicaSet of Widget/w", "pods", "w-")}
+
+
+def taken_over(script: Script, *, by: str = "w") -> Script:
+    """The controller makes this widget the owner of what another user has made."""
+    owner = {"kind": "Widget", "name": by, "uid": script.uid(by, WIDGETS), "controller": True}
+    known = script._objects["pods", "x"]["metadata"]
+    return script.updates("x", "pods", subresource="", metadata=known | {"ownerReferences": [owner]})
+
+
+def theirs() -> Script:
+    """Hidden, another user makes a pod, and the controller makes one."""
+    return trial().applied("w").applied("v").hold().applied("x", "pods").creates("w-z").let_go()
+
+
+ADOPTED = {
+    "it is taken over": (lambda: taken_over(theirs()), ["x"]),
+    "it never is": (theirs, []),
+    "it is taken over for another owner": (lambda: taken_over(theirs(), by="v"), []),
+    "it was shown": (lambda: taken_over(trial().applied("w").applied("x", "pods").creates("w-z")), []),
+    "it was made later": (lambda: taken_over(trial().applied("w").hold().creates("w-z").applied("x", "pods").let_go()), []),
+    "the controller had made it": (
+        lambda: taken_over(trial().applied("w").hold().creates("x", owner="", generated="").creates("w-z").let_go()),
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "names"), ADOPTED.values(), ids=ADOPTED)
+def test_what_another_user_had_made_unseen_and_is_to_be_taken_over(script: Callable[[], Script], names: list[str]) -> None:
+    then = Trial(script().ends())
+    own = child(then, "w-z")
+    assert own.creator is not None
+
+    assert [each.name for each in adopted_unseen(then, own, before=own.creator.index)] == names
 
 
 # --- whose work it is ------------------------------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ def test_what_a_trial_is_compared_with_besides(third: History, why: str) -> None
     ("sleeps", "why"),
     [
         (True, ""),
-        (False, "reference 3 is not a fault-free run of the workload without what came and went while a fault lasted"),
+        (False, "reference 3 is not a fault-free run of the workload as it looks where a fault kept something back"),
     ],
 )
 def test_it_may_be_compared_with_a_run_that_slept_while_the_fault_lasted(*, sleeps: bool, why: str) -> None:

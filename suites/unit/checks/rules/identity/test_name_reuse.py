@@ -116,7 +116,18 @@ def worker_for_each_uid() -> Script:
     return script.removed("w-1").removed("w-2").idle(3)
 
 
+def from_input(script: Script) -> Script:
+    return renewed(applied(script)).creates("w-c", spec="new").idle(3)
+
+
+def replacing(state: str) -> Script:
+    """The new widget gets a pod from this state of an input, which is replaced by one of the new state, delete first."""
+    return seen().creates("w-c", spec=state).deletes("w-c").creates("w-d", spec="new").idle(3)
+
+
 CASES: Cases = {
+    "replaces what it had made from an input that was shown late": (beside(replacing("old"), from_input), "PASS"),
+    "replaces what is as ever": (beside(replacing("new"), from_input), "FAIL"),
     "has a worker for each uid, and the first is still at it": (beside(worker_for_each_uid(), scaled_and_renewed), "PASS"),
     "cleans up by name after the new one has come": (two(seen(), "w-2", "w-3").deletes("w-2").idle(3), DELETED.format("")),
     "deletes the children of an owner that it has not been shown": (

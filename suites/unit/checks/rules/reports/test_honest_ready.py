@@ -67,6 +67,15 @@ def owned(script: Script) -> Script:
     return script.updates("rs", "replicasets.apps", status=says(1, "Ready"))
 
 
+def quorum(script: Script, *, acts: bool = True, hidden: bool = False) -> Script:
+    """Three generations, of which each wants one more; Ready means a quorum, and stays as it is. With expectations it makes nothing
+    while its own creates are hidden, and writes the status all the same."""
+    script.step(1, "apply").wants(2).creates("w-a", "w-b").updates("w", status=says(1, "Ready")).idle(1).step(2, "scale")
+    script = (script.hold() if hidden else script).wants(3).creates("w-c").updates("w", status=says(2, "Ready")).idle(2)
+    script.step(3, "scale").wants(4)
+    return script.creates("w-d").updates("w", status=says(3, "Ready")).idle(3) if acts else script
+
+
 # --- trials
 
 
@@ -79,7 +88,25 @@ def too_early() -> Script:
     return held().says(2, ready=2).let_go().creates("w-c")
 
 
+def waiting(**condition: str) -> Script:
+    """Its last create is hidden, and it carries Ready along, with this changed."""
+    return carried_along(quorum(trial(), acts=False, hidden=True), **condition).let_go().creates("w-d")
+
+
+def waiting_for_nothing() -> Script:
+    """Another user's pod is hidden, and none of its own."""
+    return carried_along(quorum(trial(), acts=False).hold().applied("x", "pods")).let_go().creates("w-d")
+
+
+def carried_along(script: Script, **condition: str) -> Script:
+    status = says(3, "Ready")
+    return script.updates("w", status=status | {"conditions": [status["conditions"][0] | condition]}).idle(3)
+
+
 CASES: Cases = {
+    "leaves the condition as it is while it waits for its own creates": (beside(waiting(), quorum), "PASS"),
+    "says it anew while it waits for its own creates": (beside(waiting(reason="Scaled"), quorum), "FAIL"),
+    "leaves the condition as it is, and waits for nothing of its own": (beside(waiting_for_nothing(), quorum), "FAIL"),
     "says so for a generation it has done nothing for": (too_early(), early()),
     "waits until it has seen them": (held().let_go().creates("w-c").says(2, ready=2), "PASS"),
     "says until then that it has observed it": (held().says(2).let_go().creates("w-c").says(2, ready=2), "PASS"),

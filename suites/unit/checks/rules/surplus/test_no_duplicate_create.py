@@ -2,6 +2,7 @@
 
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.surplus import NO_DUPLICATE_CREATE
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.step import Edit, Step
 
@@ -98,6 +99,44 @@ def for_each_state(script: Script, *, deletes: bool = True) -> Script:
     return script
 
 
+def jobs(script: Script, *decisions: str) -> Script:
+    """Jobs for the states of an input, as it is shown; old ones stay, and a status says what was done last. A trial hides them."""
+    script.step(1, "apply").applied("w", spec=1)
+    script = script if script.plan.faults == () else script.hold()
+    for decision in decisions:
+        for state in decision.split():
+            script.creates(f"w-{len(script.entries)}", spec=state)
+        script.updates("w", status={"rendered": decision})
+    script = script if script.plan.faults == () else script.let_go()
+    return script.idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def for_late_input(*decisions: str, usual: str = "new") -> Trial:
+    return beside(jobs(trial(), *decisions), lambda script: jobs(script, usual))
+
+
+def helped(script: Script, *names: str, adopts: bool = True) -> Script:
+    """A user has made one of the three that are wanted, and the controller takes it over when it is shown, in a trial late. It
+    knows its own creates by their answers."""
+    is_hidden = script.plan.faults != ()
+    script.step(1, "make one")
+    script = (script.hold() if is_hidden else script).applied("x", "pods").idle(1).step(2, "apply").applied("w", spec=3)
+    script = script if is_hidden else taken_over(script)
+    for name in names:
+        script.creates(name).updates("w", status={"last": name})
+    return (taken_over(script.let_go()) if adopts else script.let_go()) if is_hidden else script
+
+
+def taken_over(script: Script) -> Script:
+    owner = {"kind": "Widget", "name": "w", "uid": script.uid("w", WIDGETS), "controller": True}
+    known = script._objects["pods", "x"]["metadata"]
+    return script.updates("x", "pods", subresource="", metadata=known | {"ownerReferences": [owner]})
+
+
+def helped_late(*names: str, adopts: bool = True) -> Trial:
+    return beside(helped(trial(), *names, adopts=adopts), lambda script: helped(script, "w-a", "w-b"))
+
+
 def excess(name: str, nth: str) -> str:
     return (
         f"pod/ns/w-{name} is the {nth} live pod of widget/w; fault-free runs never had more than 3, "
@@ -115,6 +154,15 @@ CASES: Cases = {
         "FAIL: pod/ns/w-d is the 4th live pod of widget/w; fault-free runs never had more than 2, "
         "though it had not been shown its own creates (resourceVersion 104\N{EN DASH}106)",
     ),
+    "a Job for a state that was there for a moment": (for_late_input("old", "new"), "PASS"),
+    "two Jobs for each of two states, one after the other": (for_late_input("old", "old", "new", "new", usual="new new"), "PASS"),
+    "two Jobs for one state": (for_late_input("new", "new"), "FAIL"),
+    "two Jobs for the last state": (for_late_input("old", "new", "new"), "FAIL"),
+    "two Jobs for a state that was there for a moment": (for_late_input("old", "old", "new"), "FAIL"),
+    "the first of two that differ is made again": (for_late_input("first", "first second", usual="first second"), "FAIL"),
+    "what a user has made, and it is to take over, is hidden": (helped_late("w-a", "w-b", "w-c"), "PASS"),
+    "one more than that": (helped_late("w-a", "w-b", "w-c", "w-d"), "FAIL"),
+    "what a user has made, and it never takes over, is hidden": (helped_late("w-a", "w-b", "w-c", adopts=False), "FAIL"),
     "creates again what it has not seen": (
         held().applied("w").creates("w-d", "w-e", "w-f").let_go(),
         "FAIL: " + "\n".join(excess(*which) for which in (("d", "4th"), ("e", "5th"), ("f", "6th"))),

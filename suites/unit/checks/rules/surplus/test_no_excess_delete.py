@@ -59,6 +59,14 @@ def taken(script: Script, *, hidden: bool = False) -> Script:
     return script.deletes("w-c" if hidden else "w-e").idle(4)
 
 
+def pair(script: Script, *, state: str = "new") -> Script:
+    return script.step(1, "apply").applied("w", spec=2).creates("w-a", "w-b", spec=state).updates("w", status={"ready": 2}).idle(1)
+
+
+def single(script: Script) -> Script:
+    return script.step(1, "apply").applied("w", spec=1).creates("w-a").idle(1)
+
+
 # --- trials
 
 
@@ -91,11 +99,34 @@ def rolling() -> Script:
     return script.applied("w", touched=1).deletes("w-b").let_go()
 
 
+def renewing(state: str) -> Script:
+    """A pair of this state is replaced by one of the new state, delete first and one after the other, and is not seen to be."""
+    script = pair(trial(), state=state).step(2, "touch").hold().applied("w", touched=1)
+    for old, new in (("w-a", "w-c"), ("w-b", "w-d")):
+        script.deletes(old).creates(new, spec="new").updates("w", status={"updated": new})
+    return script.let_go().idle(2)
+
+
+def given_up(*, looks: bool) -> Script:
+    """Twice it gives up a pod whose start it has not been shown in time, and makes another one; `looks`: it had read the second."""
+    script = trial().step(1, "apply").hold().applied("w", spec=1).creates("w-a").passes(5.0)
+    script.updates("w", status={"retries": 1}).deletes("w-a").creates("w-b").passes(5.0)
+    script = script.gets("w-b") if looks else script
+    return script.updates("w", status={"retries": 2}).deletes("w-b").creates("w-c").let_go().idle(1)
+
+
+def never_shown() -> Script:
+    """It knows all that it has made by the answers, and not what it has deleted."""
+    script = trial().step(1, "apply").hold().applied("w", spec=3).creates("w-a", "w-b", "w-c").idle(1).step(2, "scale")
+    return shrunk(script).idle(2).step(3, "touch").applied("w").deletes("w-a").let_go()
+
+
 HIDDEN = "though it had not been shown its own deletes of w-c, w-b"
+EXCESS = f"the controller deleted pod/ns/w-a: 0 live pods of widget/w left, fault-free runs kept 1, {HIDDEN}"
 CASES: Cases = {
     "deletes more because its deletes are hidden": (
         held().deletes("w-a").let_go(),
-        f"FAIL: the controller deleted pod/ns/w-a: 0 live pods of widget/w left, fault-free runs kept 1, {HIDDEN}",
+        f"FAIL: {EXCESS}",
     ),
     "deletes that take their time are deletes": (
         shrunk(holding(), grace=True).applied("w").deletes("w-a", grace=True).let_go(),
@@ -111,6 +142,15 @@ CASES: Cases = {
         "FAIL: the controller deleted pod/ns/w-b: 2 live pods of widget/w left, fault-free runs kept 3, "
         "though it had not been shown its own deletes of w-c",
     ),
+    "replaces what it had made from an input that was shown late": (beside(renewing("old"), pair), "PASS"),
+    "takes what is as ever": (
+        beside(renewing("new"), pair),
+        "FAIL: the controller deleted pod/ns/w-b: 1 live pod of widget/w left, fault-free runs kept 2, "
+        "though it had not been shown its own deletes of w-a",
+    ),
+    "gives up what it was never shown": (beside(given_up(looks=False), single), "PASS"),
+    "takes what it was never shown, and has made none anew": (never_shown(), f"FAIL: {EXCESS}"),
+    "gives up what it was shown": (beside(given_up(looks=True), single), "FAIL"),
     "repeats the same deletes": (held().refused("delete", "w-c", "NotFound").let_go(), "PASS"),
     # --- innocent, though it looks suspicious
     "a burst in one reconciliation, though none of it has been seen": (

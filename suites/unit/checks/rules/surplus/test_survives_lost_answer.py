@@ -3,6 +3,7 @@
 import msgspec
 
 from staleproof.checks.rules.surplus import SURVIVES_LOST_ANSWER
+from staleproof.checks.trial import Trial
 from staleproof.core.fault import Kill
 
 from ...rule_cases import Cases, verdicts
@@ -66,6 +67,22 @@ def broken() -> Script:
     return script.idle(2)
 
 
+def of_input(script: Script, *, state: str = "new") -> Script:
+    return script.step(1, "apply").applied("w", spec=1).creates("w-a", spec=state)
+
+
+def made_late(state: str) -> Trial:
+    """It never hears of the pod that it made from this state of an input, and makes one for the new state; a user tidies up."""
+    script = of_input(Script(losing()), state=state).loses_the_answer().creates("w-b", spec="new")
+    return beside(script.removed("w-a").idle(1), of_input)
+
+
+def replaced_late(state: str) -> Trial:
+    """It replaces a pod of this state of an input twice, and never hears that the first one is deleted."""
+    script = of_input(Script(losing("delete")), state=state).deletes("w-a").loses_the_answer()
+    return beside(script.creates("w-b", spec=state).deletes("w-b").creates("w-c", spec="new").idle(1), of_input)
+
+
 FOURTH = (
     "pod/ns/w-d is the 4th live pod of widget/w, made after the answer to an earlier create was lost; "
     "fault-free runs never had more than 3"
@@ -96,6 +113,10 @@ CASES: Cases = {
     # innocent, though it looks suspicious
     "looks before it goes on": (touched(lost()), "PASS"),
     "goes on with its burst": (begun("w-a").creates("w-b", "w-c").idle(1), "PASS"),
+    "makes another for another state of the input": (made_late("old"), "PASS"),
+    "makes another for the same state": (made_late("new"), "FAIL"),
+    "replaces what it had made from an input that was shown late": (replaced_late("old"), "PASS"),
+    "replaces what is as ever": (replaced_late("new"), "FAIL"),
     "asks for deterministic names again": (
         beside(begun("w-0", "w-1", generated="").refused("create", "w-1", "AlreadyExists").idle(1), named),
         "PASS",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from staleproof.checks.rules.surplus import SURVIVES_RESTART
+from staleproof.checks.trial import Trial
 from staleproof.core.fault import Kill, Pause
 from staleproof.core.history.entry import Continued, Stopped
 
@@ -109,6 +110,7 @@ TOOK_BACK = (
     "though an earlier life had created it, and no fault-free run took it back"
 )
 UNSURE = "INCONCLUSIVE: it did not converge ({} of widget/w, fault-free runs ended with 3), but"
+UNSURE_OF_TWO = "INCONCLUSIVE: it did not converge (2 pods of widget/w, fault-free runs ended with 1), but"
 
 
 def released(script: Script) -> Script:
@@ -126,7 +128,33 @@ def begun_anew(*, finished: bool) -> Script:
     return script.idle(2) if finished else script.updates("w", status={"phase": "Deployed"}).idle(1).step(2, "touch").idle(2)
 
 
+def of_input(script: Script, *, state: str = "new") -> Script:
+    return script.step(1, "apply").applied("w", spec=1).creates("w-a", spec=state).idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def replaced(state: str) -> Trial:
+    """A life makes a pod from this state of an input; the next one, which is shown the new state, replaces it, delete first."""
+    script = of_input(Script(RESTART), state=state).dies().lives_again()
+    return beside(script.deletes("w-a").creates("w-b", spec="new").idle(3), of_input)
+
+
+def added(state: str, *, stays: bool = False) -> Trial:
+    """The next life makes one more: it is shown an old list, and a user tidies up; or it is shown the first one, which stays."""
+    script = of_input(Script(RESTART, PAST), state=state).dies().lives_again(past=None if stays else {"pods": {}})
+    script.creates("w-b", spec="new")
+    return beside((script if stays else script.removed("w-a")).idle(3), of_input)
+
+
 CASES: Cases = {
+    "replaces what an earlier life had made from an input that was shown late": (replaced("old"), "PASS"),
+    "replaces what is as ever": (replaced("new"), "FAIL"),
+    "makes another for another state of the input": (added("old"), "PASS"),
+    "makes another for the same state": (added("new"), "FAIL"),
+    "makes another for another state, and keeps both": (
+        added("old", stays=True),
+        f"{UNSURE_OF_TWO} it had 0.1 s to catch up, and may need 0.9 s after what was done to it",
+    ),
+    "makes another for the same state, and keeps both": (added("new", stays=True), "FAIL"),
     "takes back what was half done, and begins anew": (beside(begun_anew(finished=False), released), "PASS"),
     "takes back what was done, and makes it again": (beside(begun_anew(finished=True), released), "FAIL"),
     "makes everything again because it lists no children": (

@@ -4,11 +4,12 @@ from msgspec import structs
 
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.surplus import WAITS_FOR_INITIAL_SYNC
+from staleproof.checks.trial import Trial
 from staleproof.checks.verdict import Outcome
 from staleproof.core.history.entry import Opened
 from staleproof.core.plan.step import Edit
 
-from ...rule_cases import verdicts
+from ...rule_cases import Cases, verdicts
 from ...script import RESTART, SLOW_PODS, SLOW_WIDGETS, WIDGETS, Script, beside, three, two_references
 
 
@@ -45,7 +46,20 @@ def empty() -> Script:
     return Script(RESTART, SLOW_PODS).step(1, "apply").opens(1).dies().lives_again(slow=("pods",)).fires(1)
 
 
-CASES = {
+def of_input(script: Script, *, state: str = "new") -> Script:
+    return script.step(1, "apply").applied("w", spec=1).creates("w-a", spec=state).idle(1).step(2, "touch").applied("w").idle(2)
+
+
+def made_anew(state: str) -> Trial:
+    """A life makes a pod from this state of an input, and the next one another for the new state; a user tidies up."""
+    script = of_input(Script(RESTART, SLOW_PODS), state=state).opens(1).dies().lives_again(slow=("pods",)).fires(1)
+    script.creates("w-b", spec="new").removed("w-a").first_list_arrives("pods").closes(1).idle(3)
+    return beside(script, of_input)
+
+
+CASES: Cases = {
+    "makes another for another state of the input": (made_anew("old"), "PASS"),
+    "makes another for the same state": (made_anew("new"), "FAIL"),
     "creates before its children were listed": (
         in_time(slow("pods").creates("w-d")),
         "FAIL: pod/ns/w-d is the 4th live pod of widget/w, made before its first list of pods was complete; "

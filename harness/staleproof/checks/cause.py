@@ -41,6 +41,7 @@ from staleproof.core.history.entry import (
 )
 from staleproof.core.history.flatten import flatten
 from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import EVICTION
 from staleproof.core.history.request import WRITES
 from staleproof.core.plan.manifest import content_of
 from staleproof.core.plan.step import Patch, parts
@@ -158,7 +159,9 @@ def _grows_with_changes(trial: Trial, role: Role) -> bool:
 
 
 def _verb(write: Request) -> str:
-    """What it did: an update or a patch may have made the object."""
+    """What it did: an update or a patch may have made the object, and an eviction deletes it."""
+    if write.asked.subresource == EVICTION:
+        return "delete"
     is_made = isinstance(write.answer, Answered) and write.answer.code == _MADE
     return "create" if is_made else write.asked.verb
 
@@ -263,7 +266,9 @@ def _cause(origin: _Origin, first: Request | None) -> Cause:
     situation, resource = origin.situation, origin.resource
     decision = ""
     if first is not None:
-        decision = f"{_DOES[_verb(first)]} {part_of(first.asked.subresource)}{first.asked.resource}"
+        evicts = first.asked.subresource == EVICTION
+        does = "evicts " if evicts else f"{_DOES[_verb(first)]} {part_of(first.asked.subresource)}"
+        decision = f"{does}{first.asked.resource}"
     if situation is None:
         return Cause("none", decision, "", f"it {decision or 'goes wrong'} without any fault")
     says = situation.says.format("everything" if resource == ANY else resource)

@@ -109,6 +109,13 @@ class Script(Draft):
             self._succeed(name=name, uid=uid)
         return self
 
+    def evicts(self, called: str, *, precondition: bool = False) -> Self:
+        """The controller has a pod evicted, which is answered with a Status; `precondition`: it names the incarnation."""
+        name = self._generated.get(("pods", called), called)
+        self._ask("create", "pods", name, subresource="eviction", precondition_uid=self.uid(name) if precondition else "")
+        self.removed(name)
+        return self.adds(Answered, request=self._request, outcome="ok", code=201)
+
     def deletes_all(self, resource: str = "pods") -> Self:
         """The controller deletes a collection."""
         self._ask("deletecollection", resource)

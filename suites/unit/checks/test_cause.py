@@ -41,6 +41,7 @@ def held(fault: object = HOLD) -> Script:
 CASES: dict[str, tuple[Script, Severity, str]] = {
     "a create": (held().creates("w-a"), "duplicated", "it creates pods on an old view of pods"),
     "a delete": (held().creates("w-a").deletes("w-a"), "destroyed", "it deletes pods on an old view of pods"),
+    "an eviction": (held().creates("w-a").evicts("w-a"), "destroyed", "it evicts pods on an old view of pods"),
     "a collection": (held().creates("w-a").deletes_all(), "destroyed", "it deletes a collection of pods on an old view of pods"),
     "an update": (held().updates("w", subresource="", spec=0), "undone", f"it updates {WIDGETS} on an old view of pods"),
     "a status": (held().updates("w", status=1), "undone", f"it updates the status of {WIDGETS} on an old view of pods"),

@@ -1,7 +1,8 @@
 """Writes by which the controller took back what another user had changed, path by path; and what it knew of that change.
 
 What the controller itself had set before in that object, or in one of its name, is its own: to set it again, seen or not, is to
-keep it as it should be. Paths are those of the content, the status, and of labels, annotations, finalizers and owner references.
+keep it as it should be; unless it leaves that to others once they have changed it, and shows so (`left_to_others`). Paths are those
+of the content, the status, and of labels, annotations, finalizers and owner references.
 
 Finalizers and owner references belong to many, so each of them is a value of its own, wherever it stands. Any other list is one
 value: the owner of some of it may own all of it, and build it anew.
@@ -10,7 +11,7 @@ Divergence from Kubernetes: a field's owner follows from the changes to it, not 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +29,7 @@ from staleproof.core.plan.manifest import Manifest
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 _SHARED = ("metadata.finalizers", "metadata.ownerReferences")
 """Lists to which several writers add items."""
+_NO_CONTENT = ("metadata", "status")
 
 
 _Values = dict[str, object]
@@ -92,6 +94,44 @@ def _overwritten_in(trial: Trial, incarnations: Sequence[Incarnation]) -> Iterat
                     own |= {path} if knows_change(trial, of, theirs, commit.by) else set()
                     yield loss
             before = after
+
+
+@fact
+def rewritten(trial: Trial) -> list[Overwrite]:
+    """Content that it had set itself, and another user had changed, and to which it gave the value from before that change."""
+    return [turn for turn, is_kept in _turns(trial) if not is_kept]
+
+
+@fact
+def left_to_others(run: Trial) -> Set[tuple[Role, str]]:
+    """The fields that it had set itself, another user then changed, and it kept so when it next wrote to the object; but none
+    that it ever took back."""
+    kept = {turn.field for turn, is_kept in _turns(run) if is_kept}
+    return kept - {turn.field for turn, is_kept in _turns(run) if not is_kept}
+
+
+@fact
+def _turns(trial: Trial) -> list[tuple[Overwrite, bool]]:
+    """Each change by another user to content that the controller had set, with its next write to that object, and whether that kept
+    the change; none where it gave it a third value."""
+    return [turn for of in object_history(trial).objects.values() if of.creator is not None for turn in _turns_of(of)]
+
+
+def _turns_of(of: Incarnation) -> Iterator[tuple[Overwrite, bool]]:
+    own, theirs, before = set[str](), dict[str, tuple[object, Commit]](), _Values()
+    for commit in of.commits:
+        after = {path: value for path, value in _values(commit.entry.object).items() if not path.startswith(_NO_CONTENT)}
+        changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+        if commit.by is not None and not commit.deletes and not commit.by.asked.subresource:
+            for path, (was, change) in theirs.items():
+                if path not in changed or after.get(path) == was:
+                    yield Overwrite(of, path, change, commit, commit.by), path not in changed
+            theirs.clear()
+            own |= changed
+        elif _is_foreign(commit):
+            for path in changed & own:
+                theirs.setdefault(path, (before.get(path), commit))
+        before = after
 
 
 def knows_change(trial: Trial, of: Incarnation, change: Commit, request: Request) -> bool:

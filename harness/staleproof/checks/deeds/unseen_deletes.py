@@ -16,6 +16,7 @@ from staleproof.checks.view.life import view
 from staleproof.core.grouping import grouped
 from staleproof.core.history.entry import Asked, Listed, Withheld
 from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import EVICTION, is_removal
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def unseen_deletes(trial: Trial) -> list[UnseenDelete]:
 
 def _judged(trial: Trial, request: Request, child: Incarnation) -> UnseenDelete:
     entry, index = request.asked, request.index
-    is_blind = entry.verb == "delete" and entry.precondition_uid != child.uid and not entry.precondition_revision
+    is_blind = entry.verb != "deletecollection" and entry.precondition_uid != child.uid and not entry.precondition_revision
     at_risk = [*([child] if is_blind else []), *(each for each in _above(trial, child) if not each.is_gone(before=index + 1))]
     return UnseenDelete(request, child, is_blind, [each for each in at_risk if _is_unseen(trial, each, index)])
 
@@ -104,7 +105,8 @@ def _kept(trial: Trial) -> Mapping[str, Sequence[int]]:
 
 
 def _takes_hidden(trial: Trial, index: int, entry: Asked) -> bool:
-    if entry.verb != "delete" or entry.subresource or entry.namespace != trial.namespace:
+    is_by_name = is_removal(entry) and entry.verb != "deletecollection"
+    if not is_by_name or entry.subresource not in ("", EVICTION) or entry.namespace != trial.namespace:
         return False
     named = object_history(trial).named(entry.resource, entry.name)
     foreign = [each for child in named for each in (child, *_above(trial, child))]

@@ -2,8 +2,10 @@
 
 What does not count: what belongs to a pass that was under way when the trial had settled (a pass may begin with writes that change
 nothing, and those keep no trial from settling); refused writes, leases, events and leader election, reviews and tokens (nothing is
-stored), writes outside the trial's namespace, and whatever came after another user had changed something. Nor does the first
-repetition of a write that a fault had rejected, or whose answer was lost: a controller waits before it tries again.
+stored), writes outside the trial's namespace, and whatever came after another user had changed something; unless others have only
+reacted to what the controller had changed at rest, as kube-controller-manager does to a Deployment: then it may still go on to
+change what is no report. Nor does the first repetition of a write that a fault had rejected, or whose answer was lost: a controller
+waits before it tries again.
 
 Nothing is known when the controller had not been shown everything by the time it had settled: then something had changed for it.
 What it does not watch and has only read, it may never read again: that may be why it writes something, but no reason not to put it
@@ -14,6 +16,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from staleproof.checks.ends.footprint import is_status
+from staleproof.checks.facts.object_history import object_history
 from staleproof.checks.facts.pending_events import pending_events
 from staleproof.checks.facts.retries import repeated_writes
 from staleproof.checks.facts.showings import showings
@@ -21,6 +25,7 @@ from staleproof.checks.trial import Trial, fact
 from staleproof.checks.verdict import Finding, NotExercised
 from staleproof.core.history.change import LOOKS, essential, void_writes
 from staleproof.core.history.entry import Answered, Committed, Settled
+from staleproof.core.history.flatten import changed_fields
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import Commit, is_bookkeeping, is_create
 from staleproof.core.times import LONGEST_PASS_SECONDS, PASS_SECONDS
@@ -34,6 +39,7 @@ class Rest:
     Attributes:
         changing: the writes that changed anything.
         void: those that changed nothing, or nothing but times and what moves by itself.
+        more: those that changed anything but a status when others had only reacted to what it had changed.
         looks: where its primaries were listed again, each time.
         untested: why there may be none though the controller does such things, in words; empty when it was put to the test.
     """
@@ -42,6 +48,7 @@ class Rest:
     void: Sequence[Request] = ()
     looks: Sequence[int] = ()
     untested: str = ""
+    more: Sequence[Request] = ()
 
     def finding(self, writes: Sequence[Request], trial: Trial, *, what: str, though: str) -> Finding:
         """A finding about some of the writes; `what` is the end of "2 writes"."""
@@ -85,23 +92,47 @@ def rest(trial: Trial) -> Rest:
     if trial.idle or any(event.commit.resource in watched for event in unseen):
         return Rest(untested=trial.idle or "when it settled it had not been shown everything yet")
     disturbed = min((each.index for each in trial.commits if each.index > settled and each.by is None), default=len(trial.entries))
-    late = [write for write in _late_writes(trial, settled) if write.index < disturbed]
-    void = {each.index for each in void_writes(late, trial.commits, trial.plan.settle.moves)}
+    every = list(_late_writes(trial, settled))
+    void = {each.index for each in void_writes(every, trial.commits, trial.plan.settle.moves)}
+    late = [write for write in every if write.index < disturbed]
     changing, unchanging = [each for each in late if each.index not in void], [each for each in late if each.index in void]
     if changing and unseen:
         unread = unseen[0].commit.resource
         return Rest(untested=f"when it settled it had not read what had become of {unread}, which it does not watch")
     looks = _looks(trial, settled)
-    return Rest(changing, unchanging, looks, _untested(trial, disturbed, looks))
+    until = _news(trial, changing)
+    more = [each for each in every if disturbed < each.index < until and each.index not in void and not each.asked.subresource]
+    return Rest(changing, unchanging, looks, _untested(trial, disturbed, looks), more)
 
 
 @fact
 def is_restless(trial: Trial) -> bool:
     """Whether what it changes at rest is no progress: it goes on each time that it looks, or goes back."""
     found = rest(trial)
-    followed = {bisect_left(found.looks, write.index) for write in found.changing}
+    followed = {bisect_left(found.looks, write.index) for write in (*found.changing, *found.more)}
     goes_on = len(found.looks) >= LOOKS and followed.issuperset(range(1, len(found.looks) + 1))
     return bool(found.changing) and (goes_on or _goes_back(trial, found))
+
+
+def _news(trial: Trial, changing: Sequence[Request]) -> int:
+    """Where another user first did something else at rest than to react to what the controller had changed there."""
+    own, made = {write.index for write in changing}, object_history(trial).objects
+    changed = {commit.entry.uid for commit in trial.commits if commit.by is not None and commit.by.index in own}
+    roots = changed - {uid for uid in changed if made[uid].resource in trial.primaries}
+    first = min(own, default=0)
+    later = sorted((commit for commit in trial.commits if commit.index > first and commit.by is None), key=lambda each: each.index)
+    return next((each.index for each in later if not _is_reaction(trial, each, roots)), len(trial.entries)) if own else 0
+
+
+def _is_reaction(trial: Trial, commit: Commit, roots: Collection[str]) -> bool:
+    """Whether it reports on one of these, in its status or an annotation, or writes what belongs to it."""
+    objects, uid = object_history(trial).objects, commit.entry.uid
+    if uid in roots:
+        changed = changed_fields(commit.before, commit.entry.object) if commit.before is not None and not commit.deletes else ("",)
+        return all(is_status(path) or path.startswith("metadata.annotations.") for path in changed)
+    while (each := objects.get(uid)) is not None and each.owner_uid and each.owner_uid not in roots:
+        uid = each.owner_uid
+    return each is not None and each.owner_uid in roots
 
 
 def _goes_back(trial: Trial, found: Rest) -> bool:

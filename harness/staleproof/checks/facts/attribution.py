@@ -5,7 +5,7 @@ it names its object: it shows that the controller looked at it. And how long a p
 controller's own writes for others were hidden from it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from staleproof.checks.facts.belongings import head_of
@@ -14,7 +14,7 @@ from staleproof.checks.facts.pending_events import PendingEvent, pending_events
 from staleproof.checks.facts.reconcile_epochs import reconcile_epochs
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
-from staleproof.core.history.entry import Settled, Started
+from staleproof.core.history.entry import Answered, Settled, Started
 from staleproof.core.history.history import Request
 from staleproof.core.history.provenance import uid_of
 
@@ -52,6 +52,15 @@ def seconds_to_effect(trial: Trial, primary: str) -> float | None:
     if effect is None or effect.shown is None or effect.first is None:
         return None
     return trial.at(effect.first) - trial.at(effect.shown)
+
+
+def written_on_the_way(trial: Trial, primary: str) -> Set[tuple[str, str]]:
+    """Resource and name of what was written from showing a primary to the first write for it."""
+    effect = first_effects(trial).get(primary)
+    if effect is None or effect.shown is None or effect.first is None:
+        return frozenset()
+    between = (request for request in trial.work if effect.shown < request.index < effect.first and request.succeeded)
+    return {(request.asked.resource, _name(request)) for request in between}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,10 @@ def _written_for(trial: Trial) -> Mapping[int, str]:
     created = [(child.created, child) for _, child in creations(trial)]
     deleted = [(child.deleted, child) for _, child in deletions(trial) if child.deleted is not None]
     return {index: head_of(trial, child.uid) for index, child in (*created, *deleted)}
+
+
+def _name(request: Request) -> str:
+    return request.asked.name or (request.answer.name if isinstance(request.answer, Answered) else "")
 
 
 def _about(request: Request, trial: Trial) -> Iterator[str]:

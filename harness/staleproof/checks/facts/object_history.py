@@ -12,7 +12,7 @@ from staleproof.checks.facts.roles import Named, Names, Role, learn_names, named
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.grouping import grouped
 from staleproof.core.history.history import Request
-from staleproof.core.history.provenance import Commit, is_create
+from staleproof.core.history.provenance import Commit, is_create, is_removal
 from staleproof.core.operator.ownership import owner_of
 
 OwnVerb = Literal["create", "delete"]
@@ -85,7 +85,7 @@ class Incarnation:
     def deleter(self) -> Request | None:
         """The controller's request that deleted it; None if another user did, or if it was never deleted."""
         by = self.end.by if self.end is not None else None
-        return by if by is not None and by.asked.verb in ("delete", "deletecollection") else None
+        return by if by is not None and is_removal(by.asked) else None
 
     @property
     def delete_revision(self) -> int:

@@ -12,9 +12,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from staleproof.checks.facts.object_history import creations
 from staleproof.checks.facts.stimuli import stimuli
 from staleproof.checks.trial import Trial, fact
 from staleproof.core.fault import CallFault, Effect
@@ -208,13 +209,26 @@ def pace_of(trial: Trial, group: Rejections) -> Pace:
     last = sum(ended - third <= at <= ended for at in tries)
     shown = sum(ended - third <= entry.at <= ended for _, entry in trial.every(Delivered) if entry.uid)
     target = group.target
-    made = ({e.uid for _, e in each.every(Committed) if e.resource == target.resource} for each in trial.alike)
-    objects = 1 if target.name else max([1, *map(len, made)])
+    usual = _made_at_once if target.verb == "create" else _ever_there
+    objects = 1 if target.name else max([1, *(usual(each, target.resource) for each in trial.alike)])
     if target.verb in ("list", "watch"):
         streams = [each for each in trial.streams.values() if each.entry.resource == target.resource]
         streams = [each for each in streams if each.opened < group.rejected[0]]
         objects = max([objects, *(sum(each.lasted(other.opened, other.opened + 1) for each in streams) for other in streams)])
     return Pace(ended - began, first, last, (last - shown) / third / objects if third else 0.0)
+
+
+def _ever_there(run: Trial, resource: str) -> int:
+    """How many objects of a resource there were."""
+    return len({entry.uid for _, entry in run.every(Committed) if entry.resource == resource})
+
+
+def _made_at_once(run: Trial, resource: str) -> int:
+    """How many the controller may have tried to create at the same time: as many as it had made that were there at once, or as it
+    made some for."""
+    own = [child for _, child in creations(run) if child.resource == resource]
+    turns = sorted([*((each.created, 1) for each in own), *((each.deleted, -1) for each in own if each.deleted is not None)])
+    return max([0, len({each.owner_uid for each in own}), *accumulate(change for _, change in turns)])
 
 
 @fact

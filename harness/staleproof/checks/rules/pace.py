@@ -6,7 +6,7 @@ from staleproof.checks.but_for import in_alike, in_references, is_compared
 from staleproof.checks.deeds.rounds import most_rounds, rounds
 from staleproof.checks.ends.convergence import certain_difference, converged, differences, owed, unneeded
 from staleproof.checks.ends.rest import is_restless, rest
-from staleproof.checks.facts.attribution import Standstill, seconds_to_effect, waits
+from staleproof.checks.facts.attribution import Standstill, seconds_to_effect, waits, written_on_the_way
 from staleproof.checks.facts.belongings import head_of
 from staleproof.checks.facts.external_delays import usual_reaction
 from staleproof.checks.facts.hindrances import longest_clear
@@ -201,7 +201,7 @@ def settles(trial: Trial) -> Iterator[Said]:
     yield from _goes_round(trial)
     if is_restless(trial):
         what = "after it had settled and nothing had changed"
-        yield found.finding(found.changing, trial, what=what, though="though nothing had changed")
+        yield found.finding([*found.changing, *found.more], trial, what=what, though="though nothing had changed")
     elif found.changing:
         yield NotExercised("it changed something when it looked again and then no more: it may have had news from outside")
     else:
@@ -338,8 +338,9 @@ def isolates_objects(trial: Trial) -> Iterator[Said]:
     that time.
 
     Not judged: a new primary that no reference did anything for; a time in which requests of the controller were rejected, kept
-    waiting or lost, or its process was stopped, because then it had other reasons to wait; and a new primary that may need what
-    another user had made and the same stream kept back.
+    waiting or lost, or its process was stopped, because then it had other reasons to wait; a new primary that may need what
+    another user had made and the same stream kept back; and one that needs what was hidden itself, as it goes into one object with
+    the others: every fault-free run writes that object before it first writes for the new one.
     """
     judged = [_stood_still(trial, wait) for wait in waits(trial)]
     if not judged:
@@ -367,6 +368,9 @@ def _stood_still(trial: Trial, wait: Standstill) -> Finding | NotExercised | Non
     needed = _made_by_others_unseen(trial, wait)
     if needed and until != wait.first and waited > bound:
         return NotExercised(f"{short_name(needed[0].commit)}, which another user had made, was hidden, too: it may be needed")
+    shared = _needed(trial, wait, trial.at(until) - bound)
+    if shared and waited > bound:
+        return NotExercised(f"{short_name(shared[0].commit)} was hidden, which is written for {wait.primary} as well")
     if waited <= bound:
         short = f"own writes were hidden for {waited:.1f} s only, and it may take {bound:.1f} s"
         return None if until == wait.first else NotExercised(short)
@@ -383,6 +387,15 @@ def _made_by_others_unseen(trial: Trial, wait: Standstill) -> Sequence[PendingEv
     unseen, root_of = pending_events(trial).before(wait.shown + 1), object_history(trial).root_of
     made = (each for each in unseen if trial.commit_at[each.index].by is None and trial.commit_at[each.index].before is None)
     return [each for each in made if root_of(each.commit.uid) == each.commit.uid]
+
+
+def _needed(trial: Trial, wait: Standstill, since: float) -> Sequence[PendingEvent]:
+    """Own writes that were hidden when the new primary was shown, and still at a time, to objects that every fault-free run writes
+    on its way to the first write for that one."""
+    ways = list(in_alike(trial, lambda run: written_on_the_way(run, wait.primary)))
+    unseen = (each for each in pending_events(trial).before(wait.shown + 1) if trial.commit_at[each.index].by is not None)
+    late = (each for each in unseen if each.until is None or trial.at(each.until) >= since)
+    return [each for each in late if all((each.commit.resource, each.commit.name) in way for way in ways)]
 
 
 def _disturbs(entry: Entry) -> bool:

@@ -7,11 +7,19 @@ that could not but be refused, writes to what is not its own.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from staleproof.checks.but_for import in_references, most_often, unheard_of
+from staleproof.checks.but_for import in_alike, in_references, most_often, unheard_of
 from staleproof.checks.deeds.children import end_of_step, step_at
 from staleproof.checks.deeds.conflicts import Conflict, conflicts, hidden_updates, refused_updates
 from staleproof.checks.deeds.foreign_writes import foreign_writes
-from staleproof.checks.deeds.overwrites import Overwrite, blind_puts, changes_by_others, knows_change, overwrites
+from staleproof.checks.deeds.overwrites import (
+    Overwrite,
+    blind_puts,
+    changes_by_others,
+    knows_change,
+    left_to_others,
+    overwrites,
+    rewritten,
+)
 from staleproof.checks.deeds.reverts import Revert, own_reverts, reverts, turns
 from staleproof.checks.facts.belongings import primary_of
 from staleproof.checks.facts.object_history import Incarnation, object_history
@@ -139,11 +147,14 @@ def no_lost_update(trial: Trial) -> Iterator[Said]:
        (`Competed`): so it insisted on no resourceVersion, and whatever the other one had changed is gone. A fault may change
        something without a trace (`core.plan.nudge`), and then no path shows it.
 
+    What the controller had set itself is its own, unless every reference shows that it leaves that to others once they have changed
+    it: as `replicas`, which an autoscaler has by then, and which it copies from what it knows.
+
     What any reference wrote back, too, shown or not, is its policy, and no staleness brought it about; so a PUT of it is none
     either. Of lists that a reference wrote back, no item is looked at.
     """
     new = unheard_of(trial, overwrites, lambda each: each.field)
-    lost = [each for each in new if not knows_change(trial, each.of, each.theirs, each.request)]
+    lost = [each for each in (*new, *_left(trial)) if not knows_change(trial, each.of, each.theirs, each.request)]
     enforced = frozenset[Role]().union(*in_references(trial, _enforced))
     blind = [(request, entry) for request, entry in blind_puts(trial) if _role(trial, entry) not in enforced]
     found = {request.index: _replaced(trial, request, entry) for request, entry in blind}
@@ -151,6 +162,12 @@ def no_lost_update(trial: Trial) -> Iterator[Said]:
     yield from (found[index] for index in sorted(found))
     if not any(_is_tempted(trial, request) for request in trial.work):
         yield NotExercised("the controller never wrote to an object that another user had changed unseen")
+
+
+def _left(trial: Trial) -> list[Overwrite]:
+    """What it had set itself and wrote back, though every fault-free run left the like to the other user."""
+    left = [left_to_others(run) for run in in_alike(trial, lambda run: run)] if rewritten(trial) else []
+    return [each for each in rewritten(trial) if left and all(each.field in fields for fields in left)]
 
 
 def _enforced(run: Trial) -> frozenset[Role]:

@@ -39,6 +39,7 @@ from staleproof.core.history.entry import (
     Withheld,
 )
 from staleproof.core.history.history import Request
+from staleproof.core.history.provenance import EVICTION
 from staleproof.core.history.request import WRITES
 from staleproof.core.wording import part_of
 
@@ -110,14 +111,15 @@ def _asked(first: Asked, group: Group) -> str:
     called = first.name or (answer.name if answer else "")
     name = short_name(commit) if commit else f"{first.resource}{f'/{called}' if called else ''}"
     though = f", {group.finding.though}" if group.finding.though else ""
-    part = part_of(first.subresource)
-    is_blind = first.verb == "delete" and not (first.precondition_uid or first.precondition_revision)
+    evicts = first.subresource == EVICTION
+    part = "" if evicts else part_of(first.subresource)
+    is_blind = (evicts or first.verb == "delete") and not (first.precondition_uid or first.precondition_revision)
     blind = " without a precondition" if is_blind else ""
     if is_done(request):
         more = f" and wrote {group.more} more" if group.more else ""
         return f"it {_did(request)} {part}{name}{blind}{more}{though}"
     times = f" {len(group.positions)} times" if group.more else ""
-    return f"it asked to {first.verb} {part}{name}{times}{though}"
+    return f"it asked to {'evict' if evicts else first.verb} {part}{name}{times}{though}"
 
 
 @_tell.register
@@ -179,6 +181,8 @@ def _did(request: Request | None) -> str:
     """A server-side apply that finds nothing there is a create."""
     if request is None:
         return "wrote"
+    if request.asked.subresource == EVICTION:
+        return "evicted"
     made = isinstance(request.answer, Answered) and request.answer.code == _MADE
     return "created" if made else _VERBS.get(request.asked.verb, "wrote")
 

@@ -58,6 +58,10 @@ class _DeleteOptions(msgspec.Struct):
     preconditions: _Preconditions | None = None
 
 
+class _Eviction(msgspec.Struct):
+    deleteOptions: _DeleteOptions | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Names and versions in an answer. For a list, `revision` is the list's and `items` are its objects."""
@@ -76,6 +80,7 @@ _named = msgspec.json.Decoder(_Item)
 _object = msgspec.json.Decoder(_Object)
 _table = msgspec.json.Decoder(_Table)
 _options = msgspec.json.Decoder(_DeleteOptions)
+_eviction = msgspec.json.Decoder(_Eviction)
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -127,12 +132,13 @@ def read_name(body: bytes) -> str:
         return ""
 
 
-def read_preconditions(body: bytes) -> tuple[str, str]:
-    """uid and resourceVersion that a delete insists on, in JSON or protobuf; empty where it does not."""
+def read_preconditions(body: bytes, *, evicts: bool = False) -> tuple[str, str]:
+    """uid and resourceVersion that a delete or an eviction insists on, in JSON or protobuf; empty where it does not."""
     if protobuf.is_protobuf(body):
-        return protobuf.preconditions_in(body)
+        return protobuf.preconditions_in(body, evicts=evicts)
     try:
-        preconditions = _options.decode(body).preconditions or _Preconditions()
+        options = _eviction.decode(body).deleteOptions if evicts else _options.decode(body)
+        preconditions = (options and options.preconditions) or _Preconditions()
     except _NOT_JSON:
         return "", ""
     return preconditions.uid or "", preconditions.resourceVersion or ""

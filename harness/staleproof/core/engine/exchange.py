@@ -35,7 +35,8 @@ class Exchange:
 
     def asked(self, body: bytes, now: float) -> Asked:
         request = self.request
-        uid, revision = read_preconditions(body) if request.verb == "delete" else ("", "")
+        evicts = request.subresource == "eviction"
+        uid, revision = read_preconditions(body, evicts=evicts) if evicts or request.verb == "delete" else ("", "")
         return Asked(
             at=now,
             request=self.number,

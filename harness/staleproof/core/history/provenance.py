@@ -11,13 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from staleproof.core.history.entry import Answered, Committed
+from staleproof.core.history.entry import Answered, Asked, Committed
 from staleproof.core.history.history import Position, Request, is_work
 from staleproof.core.history.request import BOOKKEEPING
 from staleproof.core.plan.manifest import Manifest
 
 LEADER = "control-plane.alpha.kubernetes.io/leader"
 """The annotation of a ConfigMap or Endpoints that is only there to elect a leader."""
+EVICTION = "eviction"
 _MADE = 201
 
 
@@ -67,11 +68,13 @@ class _Makers:
         self._written: dict[tuple[str, int | None], Request] = {}
         self._created: dict[str, Request] = {}
         self._removed: dict[str, Request] = {}
-        self._evicted: dict[str, Request] = {}
+        self._evictions: dict[str, list[Request]] = defaultdict(list)
+        self._evicted: dict[str, Request | None] = {}
+        self._begun: dict[str, int] = {}
         for request in requests:
             if is_executed(request):
-                if request.asked.subresource == "eviction":  # answered with a Status, which names no object
-                    self._evicted.setdefault(request.asked.name, request)
+                if request.asked.subresource == EVICTION:  # answered with a Status, which names no object
+                    self._evictions[request.asked.name].append(request)
                 for uid, revision in written(request):
                     self._written.setdefault((uid, revision), request)
                     if is_create(request):
@@ -80,13 +83,26 @@ class _Makers:
                         self._removed.setdefault(uid, request)
 
     def of(self, index: int, entry: Committed, *, is_first: bool) -> Request | None:
+        self._begun.setdefault(entry.uid, index if is_first and entry.type == "ADDED" else -1)
         candidates = [self._written.get((entry.uid, entry.revision))]
         if is_first:
             candidates.append(self._created.get(entry.uid))
         if entry.type == "DELETED" or "deletionTimestamp" in entry.object["metadata"]:
             candidates.append(self._removed.get(entry.uid))
-            candidates.append(self._evicted.get(entry.name) if entry.resource == "pods" else None)
+            candidates.append(self._evictor(index, entry))
         return next((request for request in candidates if request is not None and request.index < index), None)
+
+    def _evictor(self, index: int, entry: Committed) -> Request | None:
+        """The first eviction by that name which was asked for while this incarnation was there, and before its deletion."""
+        if entry.resource == "pods" and entry.uid not in self._evicted:
+            named = self._evictions.get(entry.name, ())
+            self._evicted[entry.uid] = next((each for each in named if self._begun[entry.uid] < each.index < index), None)
+        return self._evicted.get(entry.uid)
+
+
+def is_removal(asked: Asked) -> bool:
+    """Whether a request asks for something to be deleted: by a delete, or by the eviction of a pod."""
+    return asked.verb in ("delete", "deletecollection") or asked.subresource == EVICTION
 
 
 def written(request: Request) -> Iterator[tuple[str, int | None]]:

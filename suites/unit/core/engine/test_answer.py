@@ -124,6 +124,21 @@ def test_preconditions(body: bytes, expected: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b'{"metadata": {"name": "w-0"}}', ("", "")),
+        (b'{"metadata": {"name": "w-0"}, "deleteOptions": null}', ("", "")),
+        (b'{"deleteOptions": {"preconditions": {"uid": "u", "resourceVersion": "5"}}}', ("u", "5")),
+        (b'{"preconditions": {"uid": "u"}}', ("", "")),
+        (b"k8s\x00\x12\x0c\n\x03\n\x01x\x12\x05\x12\x03\n\x01u", ("u", "")),
+        (b"k8s\x00\x12\x05\n\x03\n\x01x", ("", "")),
+    ],
+)
+def test_preconditions_of_an_eviction(body: bytes, expected: tuple[str, str]) -> None:
+    assert read_preconditions(body, evicts=True) == expected
+
+
+@pytest.mark.parametrize(
     ("code", "retry_after", "outcome"),
     [
         (200, False, "ok"),

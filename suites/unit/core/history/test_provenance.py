@@ -23,12 +23,6 @@ def unheard(script: Script) -> Script:
     return script
 
 
-def evicted(script: Script) -> Script:
-    """The controller has a pod evicted: the answer is a Status."""
-    script._ask("create", "pods", "w-b", subresource="eviction")
-    return script.removed("w-b").adds(Answered, request=script._request, outcome="ok", code=201)
-
-
 CASES = {
     "its own are those that an answer names": (trial().wants(1).says(1).wants(2).says(2), "w", ["-", "update", "-", "update"]),
     "what it created another user removed": (trial().wants(1).creates("w-a").removed("w-a"), "w-a", ["create", "-"]),
@@ -39,7 +33,17 @@ CASES = {
         "w-b",
         ["create", "deletecollection"],
     ),
-    "an eviction deletes, though its answer names no object": (evicted(trial().wants(1).made("w-b")), "w-b", ["-", "create"]),
+    "an eviction deletes, though its answer names no object": (trial().wants(1).made("w-b").evicts("w-b"), "w-b", ["-", "create"]),
+    "what is made again under that name another user removed": (
+        trial().wants(1).made("w-b").evicts("w-b").made("w-b").removed("w-b"),
+        "w-b",
+        ["-", "create", "-", "-"],
+    ),
+    "one eviction after another": (
+        trial().wants(1).made("w-b").evicts("w-b").made("w-b").evicts("w-b"),
+        "w-b",
+        ["-", "create", "-", "create"],
+    ),
     "a refused create made nothing": (trial().wants(1).creates("w-a").refused("create", "w-a", "AlreadyExists"), "w-a", ["create"]),
     "a write that changes nothing does not make another user's change its own": (trial().wants(1).updates("w"), "w", ["-"]),
     "nor its own change that of the second write": (trial().wants(1).says(1).updates("w"), "w", ["-", "update"]),

@@ -202,6 +202,11 @@ def cleans_up_late() -> Script:
 
 
 CASES: Cases = {
+    "evicts what took the name": (
+        beside(scaled().evicts("w-1").let_go(), taken),
+        "FAIL",
+    ),
+    "evicts that incarnation only": (beside(scaled().evicts("w-1", precondition=True).let_go(), taken), "PASS"),
     "deletes what it had made for the one before, as that is gone": (beside(cleans_up_late(), cleans_up), "NOT_EXERCISED"),
     "deletes by name what took that name unseen": (scaled().deletes("w-1").let_go(), STRANGER),
     "an old view is evidence also when nothing was withheld": (cut(), "FAIL"),

@@ -1,6 +1,7 @@
 """backs-off: which controllers it accuses, which it does not, and when it knows nothing."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from staleproof.checks.judge import verdict_of
 from staleproof.checks.rules.ends import CONVERGES_AFTER_CATCH_UP
@@ -50,6 +51,21 @@ def three_at_a_time() -> Script:
     return script
 
 
+def makes(script: Script, *, at_once: bool) -> Script:
+    """It makes eight pods, all at once or one after the other, each in the place of the last."""
+    script.step(1, "apply").applied("w", spec=2)
+    for number in range(8):
+        script.creates(f"w-{number}")
+        if number and not at_once:
+            script.deletes(f"w-{number - 1}")
+    return script.updates("w", status={"ready": 2}).idle(1).step(2, "touch")
+
+
+def throttled() -> Script:
+    """It tries 20 times a second, as its client lets it."""
+    return rejected([-0.15] * 100).closes().updates("w", status={"ready": 2})
+
+
 CASES = {
     "hammers, and converges": (
         recovers(rejected([-0.15] * 100)),
@@ -96,7 +112,13 @@ CASES = {
 }
 
 
+OF_MANY = {
+    "hammers, and its client slows it down": (beside(throttled(), partial(makes, at_once=False)), "FAIL"),
+    "as quickly, for many at once": (beside(throttled(), partial(makes, at_once=True)), "INCONCLUSIVE"),
+}
+
 test_verdict = verdicts(BACKS_OFF, CASES, two_references())
+test_of_many = verdicts(BACKS_OFF, OF_MANY)
 
 
 def test_hammering_has_three_witnesses() -> None:

@@ -70,7 +70,27 @@ def with_input(script: Script, *, hidden: bool) -> Script:
     return made.creates("v-c", resource="configmaps", generated="", owner="v")
 
 
+def shared(script: Script) -> Script:
+    """It builds one ConfigMap of all widgets, and then the status of each."""
+    one(script).creates("all", resource="configmaps", generated="", data="w").updates("w", status=1)
+    return other(script).updates("all", "configmaps", subresource="", data="w v").updates("v", status=1)
+
+
+def shared_hidden(*, seen_at: float, late: float = 0.0) -> Script:
+    """What it has built is shown so late, and its pod still later."""
+    script = one(Script(HideOwnWrite(resource="configmaps"), HIDE)).hold("configmaps").hold(fault=1)
+    script.creates("all", resource="configmaps", generated="", data="w").creates("w-a").updates("w", status=1)
+    other(script).refused("create", "all", "AlreadyExists", resource="configmaps").passes(seen_at).let_go("configmaps")
+    script.passes(late).let_go(fault=1)
+    return script.updates("all", "configmaps", subresource="", data="w v").updates("v", status=1)
+
+
 CASES: Cases = {
+    "what is built of all of them is hidden": (
+        beside(shared_hidden(seen_at=8.0), shared),
+        f"NOT_EXERCISED: configmap/all was hidden, which is written for {WIDGETS}/v as well",
+    ),
+    "it is shown, and it waits for something else": (beside(shared_hidden(seen_at=1.0, late=8.0), shared), "FAIL"),
     "what the other may need is hidden, too": (
         beside(with_input(Script(HideOwnWrite(resource="configmaps")), hidden=True), partial(with_input, hidden=False)),
         "NOT_EXERCISED: configmap/v-in, which another user had made, was hidden, too: it may be needed",

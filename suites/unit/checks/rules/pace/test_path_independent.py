@@ -32,6 +32,18 @@ def released_thrice() -> Script:
     return script.released().settled()
 
 
+def numbered(*steps: int, path: str = "annotations") -> Script:
+    """It makes a numbered record in each of these steps."""
+    script = Script(steps=(WIDGET, OFF, ON), role="trial")
+    for number in (1, 2, 3):
+        script.step(number, "apply").applied("w")
+        for made in range(sum(step < number for step in steps), sum(step <= number for step in steps)):
+            marks = {path: {"example.com/revision": str(made + 1)}}
+            script.creates(f"w-{made}", resource="configmaps", generated="", metadata=marks)
+        script.idle(number)
+    return script.released().settled()
+
+
 NOTHING = "NOT_EXERCISED: nothing was changed and changed back without any fault"
 CASES = {
     "leaves one": (
@@ -39,6 +51,10 @@ CASES = {
         "FAIL: when it was asked for what it had been asked for at first, the number of pods was 2 and not 1 (w-b)",
     ),
     "keeps a record of each Helm release": (released_thrice(), "PASS"),
+    "keeps a numbered record of each change": (numbered(1, 2, 3), "PASS"),
+    "numbers them in a label": (numbered(1, 2, 3, path="labels"), "PASS"),
+    "leaves a numbered one that the way back does not bring": (numbered(1, 2), "FAIL"),
+    "leaves two that came at once": (numbered(1, 2, 2), "FAIL"),
     "takes it away": (there_and_back(leaves=False), "PASS"),
     "nothing came back": (trial().step(1, "apply").applied("w").creates("w-a").idle(1).released().settled(), NOTHING),
     "under a fault": (

@@ -78,6 +78,24 @@ def looks(times: int) -> Script:
     return script
 
 
+def reported(times: int, *, by: str = "status", status: str = "") -> Script:
+    """It changes its pod, or only the status of that, each time that it looks, and another controller reports on the pod, or does
+    what is no report."""
+    script = done(trial()).settled()
+    for number in range(times):
+        script.resynced().updates("w-a", "pods", subresource=status, **{status or "spec": {"changes": number}})
+        script.applied("w-a", "pods", **{by: {"reports": number}})
+    return script
+
+
+def replaced(times: int) -> Script:
+    """It changes its set each time that it looks, and another controller makes a pod of that anew."""
+    script = done(trial()).creates("w-s", resource="replicasets.apps", generated="", spec=0).settled()
+    for number in range(times):
+        script.resynced().updates("w-s", "replicasets.apps", subresource="", spec=number + 1).made(f"w-s-{number}", owner="w-s")
+    return script
+
+
 def over_and_over(script: Script, times: int) -> Script:
     """It makes a request and throws it away, so many times in one step."""
     script.step(1, "apply").applied("w", spec=1)
@@ -128,6 +146,11 @@ CASES: Cases = {
     "goes on": (looks(3), late(3, f"update {WIDGETS}/w")),
     "goes on, and then it is enough": (looks(3).resynced(), NEWS),
     "has not been made to look so often": (looks(2), NEWS),
+    "goes on, and another controller reports on it": (reported(3), late(3, "update pods/w-a")),
+    "does so twice": (reported(2), NEWS),
+    "goes on, and another controller makes its pods": (replaced(3), late(3, "update replicasets.apps/w-s")),
+    "reports on it each time, as another controller does": (reported(3, status="status"), NEWS),
+    "another user changes it each time": (reported(3, by="spec"), NEWS),
     "goes back": (again().updates("w", status=2).updates("w", status=1), late(2, f"update {WIDGETS}/w")),
     "goes back to what it has changed": (
         again().updates("w", status=2).updates("w", status=3).updates("w", status=2),

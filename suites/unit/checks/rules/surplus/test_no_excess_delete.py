@@ -23,6 +23,17 @@ def scaled(script: Script) -> Script:
     return shrunk(three(script).step(2, "scale"))
 
 
+def evicted(script: Script) -> Script:
+    """Three pods, then two."""
+    return three(script).step(2, "scale").applied("w", spec=2).evicts("w-a").idle(2).step(3, "touch").applied("w", spec=2).idle(3)
+
+
+def evicts_on() -> Script:
+    """It has another one evicted, as it was not shown that the first is gone."""
+    script = three(trial()).hold().step(2, "scale").applied("w", spec=2).evicts("w-a").idle(2)
+    return script.step(3, "touch").applied("w", spec=2).evicts("w-b").idle(3).let_go()
+
+
 def named(script: Script) -> Script:
     return shrunk(three(script, generated="").step(2, "scale"))
 
@@ -124,6 +135,12 @@ def never_shown() -> Script:
 HIDDEN = "though it had not been shown its own deletes of w-c, w-b"
 EXCESS = f"the controller deleted pod/ns/w-a: 0 live pods of widget/w left, fault-free runs kept 1, {HIDDEN}"
 CASES: Cases = {
+    "evicts another": (
+        beside(evicts_on(), evicted),
+        "FAIL: the controller deleted pod/ns/w-b: 1 live pod of widget/w left, fault-free runs kept 2, "
+        "though it had not been shown its own deletes of w-a",
+    ),
+    "evicts one": (beside(evicted(trial().hold()), evicted), "PASS"),
     "deletes more because its deletes are hidden": (
         held().deletes("w-a").let_go(),
         f"FAIL: {EXCESS}",

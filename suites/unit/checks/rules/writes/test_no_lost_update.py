@@ -157,7 +157,41 @@ def competed_data(script: Script, *, enforced: bool) -> Script:
     return script._commit("MODIFIED", "pods", known | {"data": {"a": "2"}})._answer("pods", "w-0").idle(3)
 
 
+def scaled(script: Script, *, hidden: bool = False, kept: int = 7, image: int = 2) -> Script:
+    """Another user scales what the controller made, and it then changes the image and writes as many replicas as it knows."""
+    script.step(1, "apply").applied("w").creates("w-0", generated="", spec={"replicas": 1, "image": 1}).idle(1).step(2, "scale")
+    if hidden:
+        script.hold()
+    script.applied("w-0", "pods", spec={"replicas": 7, "image": 1}).idle(2).step(3, "image").applied("w", spec=2)
+    script.updates("w-0", "pods", subresource="", spec={"replicas": kept, "image": image}).idle(3)
+    return script.let_go() if hidden else script
+
+
+def written_without_scale(script: Script) -> Script:
+    """It writes the status only."""
+    script.step(1, "apply").applied("w").creates("w-0", generated="", spec={"replicas": 1, "image": 1}).idle(1).step(2, "scale")
+    return script.applied("w-0", "pods", spec={"replicas": 7, "image": 1}).idle(2).step(3, "image").updates("w", status=1).idle(3)
+
+
 CASES: Cases = {
+    "what it had set, and leaves to others": (
+        beside(scaled(trial(), hidden=True, kept=1), scaled),
+        "FAIL: the controller wrote back spec.replicas of pod/ns/w-0, which another user had changed, "
+        "though it had not been shown that change (resourceVersion 103)",
+    ),
+    "what it had set, and sets again": (
+        beside(scaled(trial(), hidden=True, kept=1), scaled, partial(scaled, kept=1)),
+        "PASS",
+    ),
+    "what it had set, and gives a value of its own": (
+        beside(scaled(trial(), hidden=True, kept=1), partial(scaled, kept=2)),
+        "PASS",
+    ),
+    "what it had set, and nothing tells that it leaves it": (
+        beside(scaled(trial(), hidden=True, kept=1), written_without_scale),
+        "PASS",
+    ),
+    "what it had set, and is shown": (beside(scaled(trial(), kept=1), scaled), UNSEEN),
     "puts what it holds whole, whatever others write": (
         beside(competed_data(Script(Compete(resource="pods")), enforced=True), partial(competed_data, enforced=True)),
         "PASS",

@@ -69,6 +69,7 @@ CAUGHT_BY = {name: mutant.caught_by for name, mutant in MUTANTS.items() if name 
     "hasty_remaking": "survives-restart",
     "comparing_secured": "honest-status",
     "comparing_configured": "converges-after-catch-up",
+    "doubling_configured": "no-duplicate-create",
     "hoarding_switched": "path-independent",
     "compares_existence_account": "repairs-external-drift",
     "forgetful_poller_account": "repairs-external-drift",

@@ -151,8 +151,9 @@ class Equivalents:
     def _is_exchanged(self, role: Role, path: str, value: object) -> bool:
         """Whether another object has that value in the references, and one object only here."""
         others = (each for each in self.usual.values if each != role and each.resource == role.resource)
-        here = [flat.get(path) for each, flats in self._state.items() if each.resource == role.resource for flat in flats]
-        return here.count(value) == 1 and any(repr(value) in self.usual.values[each].get(path, {}) for each in others)
+        return self._here(role, path).count(value) == 1 and any(
+            repr(value) in self.usual.values[each].get(path, {}) for each in others
+        )
 
     def _is_swapped(self, role: Role, path: str, value: object, wanted: Collection[object]) -> bool:
         """Whether two names of which one is as good as the other (hosts, zones) are exchanged: each is there once, here and in the
@@ -167,10 +168,14 @@ class Equivalents:
             for name in names
         ):
             return False
-        here = [flat.get(path) for each, flats in self._state.items() if each.resource == role.resource for flat in flats]
+        here = self._here(role, path)
         has_it = [each for each, values in self.usual.values.items() if repr(value) in values.get(path, {})]
         is_alike = any(self._wishes(each) == self._wishes(role) for each in has_it if each.resource == role.resource)
         return is_alike and self._is_exchanged(role, path, value) and all(here.count(each) == 1 for each in wanted)
+
+    def _here(self, role: Role, path: str) -> Sequence[object]:
+        """What all objects of the role's resource have there."""
+        return [flat.get(path) for each, flats in self._state.items() if each.resource == role.resource for flat in flats]
 
     def _wishes(self, role: Role) -> set[frozenset[tuple[str, object]]]:
         """The texts that users gave the primaries of a role's objects when they made them."""

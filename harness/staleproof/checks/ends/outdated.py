@@ -4,16 +4,18 @@ is made in their place that is as fault-free runs make it.
 To replace such a child is to mend it, whatever there is for a moment: a Pod with the hash of a ConfigMap, a Job for each state.
 """
 
-from collections.abc import Hashable
+from collections.abc import Mapping, Sequence
 
 from staleproof.checks.but_for import in_calm
-from staleproof.checks.facts.object_history import Incarnation, object_history
+from staleproof.checks.facts.object_history import Incarnation, creations
 from staleproof.checks.facts.roles import Role
 from staleproof.checks.trial import Trial, fact
+from staleproof.core.grouping import grouped
 from staleproof.core.history.flatten import flatten
 from staleproof.core.plan.manifest import content_of
 
-Content = frozenset[tuple[str, Hashable]]
+Content = frozenset[tuple[str, str]]
+"""Path and value, by its repr."""
 
 
 def is_outdated(trial: Trial, child: Incarnation) -> bool:
@@ -36,18 +38,11 @@ def content(trial: Trial, child: Incarnation) -> Content:
 
 
 @fact
-def _made(trial: Trial) -> dict[Role, list[Incarnation]]:
-    found: dict[Role, list[Incarnation]] = {}
-    for each in object_history(trial).objects.values():
-        if each.creator is not None:
-            found.setdefault(each.role, []).append(each)
-    return found
+def _made(trial: Trial) -> Mapping[Role, Sequence[Incarnation]]:
+    return grouped((each.role, each) for _, each in creations(trial))
 
 
 @fact
-def _usual(trial: Trial) -> dict[Role, set[Content]]:
-    found: dict[Role, set[Content]] = {}
-    for run in in_calm(trial, lambda run: run):
-        for role, objects in _made(run).items():
-            found.setdefault(role, set()).update(content(run, each) for each in objects)
-    return found
+def _usual(trial: Trial) -> Mapping[Role, Sequence[Content]]:
+    runs = in_calm(trial, lambda run: [(each.role, content(run, each)) for _, each in creations(run)])
+    return grouped(pair for run in runs for pair in dict.fromkeys(run))

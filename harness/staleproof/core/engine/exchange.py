@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from staleproof.core.engine.answer import outcome_of, read_answer, read_preconditions
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.history.entry import Answered, Asked, FaultIndex, Listed, Refused, RequestId
+from staleproof.core.history.provenance import EVICTION
 from staleproof.core.history.request import ApiRequest
 
 
@@ -35,7 +36,7 @@ class Exchange:
 
     def asked(self, body: bytes, now: float) -> Asked:
         request = self.request
-        evicts = request.subresource == "eviction"
+        evicts = request.subresource == EVICTION
         uid, revision = read_preconditions(body, evicts=evicts) if evicts or request.verb == "delete" else ("", "")
         return Asked(
             at=now,

@@ -80,8 +80,8 @@ def test_what_we_cannot_read_has_nothing_in_it_for_us(body: bytes) -> None:
 @given(st.binary())
 def test_any_body_has_an_answer(body: bytes) -> None:
     read_answer(body)
-    read_preconditions(body)
-    read_name(body)
+    texts = read_name(body), *read_preconditions(body), *read_preconditions(body, evicts=True)
+    assert all(isinstance(each, str) for each in texts)
 
 
 @pytest.mark.parametrize(

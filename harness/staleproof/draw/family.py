@@ -68,17 +68,19 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A name, how long its plans wait for a controller, and its families, in order."""
+    """A name, how long its plans wait for a controller, and its families, in order. `alike`: of the kinds of children that the
+    controller treats alike in a life, one stands for all; not where a plan is about what a move or an input does to them."""
 
     name: str
     settle: Callable[[Observed], Settle] = Observed.settle
+    alike: bool = True
     families: list[Family] = field(default_factory=list)
 
     def family(self, drafts: Callable[[Observed, Profile], Iterator[Draft]], name: str = "") -> Family:
         """Makes a family of a function, called after it, unless a name is given; `hide_creates` is called `hide-creates`."""
 
         def plans(observed: Observed, profile: Profile) -> Iterator[Plan]:
-            seen = observed if profile.alike else observed.typical()
+            seen = observed.typical() if self.alike and not profile.alike else observed
             return (self.plan(draft, observed) for draft in drafts(seen, profile))
 
         made = Family(self.name, name or drafts.__name__.replace("_", "-"), plans)

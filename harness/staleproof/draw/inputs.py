@@ -5,9 +5,10 @@ A Secret that is deleted and made again is the most common of it. The primary sa
 primaries alone has no reason to look again. Where the controller does nothing about it there are no plans.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from staleproof.core.fault import HideOwnWrite, HoldStream, OwnWrite, Release, Window
+from staleproof.core.grouping import grouped
 from staleproof.core.operator.observed import Observed, Written
 from staleproof.core.wording import part_of
 from staleproof.draw.canonical import Turn, slow_to_start, supply, supply_turns
@@ -15,7 +16,7 @@ from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past
 from staleproof.draw.profile import Profile
 
-SCENARIO = Scenario("inputs", settle=slow_to_start)
+SCENARIO = Scenario("inputs", settle=slow_to_start, alike=False)
 _AWAY = Window(2, 4)
 _RELEASES: tuple[Release, ...] = ("relist", "events", "resume")
 
@@ -32,9 +33,9 @@ def hide_until_there(observed: Observed, profile: Profile) -> Iterator[Draft]:
             supply(observed, [turn]).steps,
             aims=("converges-after-catch-up", "honest-status"),
         )
-        for turn, answers in _missed(observed)
-        for each in profile.some(answers)
-        if each.resource in observed.watched
+        for turn, every in _missed(observed)
+        if (answers := [each for each in every if each.resource in observed.watched])
+        for each in profile.some(answers if profile.alike else _typical(observed, answers))
     )
 
 
@@ -76,6 +77,12 @@ def _missed(observed: Observed) -> Iterator[tuple[Turn, list[Written]]]:
         answers = [written for written in observed.supply if written.step == step and written.changes]
         if answers:
             yield each, sorted(answers, key=lambda one: (one.resource == observed.resource, one.resource, one.verb))
+
+
+def _typical(observed: Observed, answers: Iterable[Written]) -> Iterator[Written]:
+    """The first of those that are the same to each of several kinds of children."""
+    alike = grouped(((each.resource == observed.resource, each.verb, each.subresource), each) for each in answers)
+    return (some[0] for some in alike.values())
 
 
 def _named(turn: Turn) -> str:

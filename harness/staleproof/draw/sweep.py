@@ -33,7 +33,7 @@ def moved(observed: Observed) -> Settle:
     return with_a_start(dataclasses.replace(observed, pause_seconds=pause).settle())
 
 
-SCENARIO = Scenario(SWEEP, settle=moved)
+SCENARIO = Scenario(SWEEP, settle=moved, alike=False)
 _SHOWN = 3
 _MOST_KILLED, _MOST_LEFT = 4, 4
 _MOST_CHANGING = 2 * WIDTH

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from staleproof.core.fault import HideOwnWrite, HoldStream, PastSnapshot, Restart, Window
+from staleproof.core.operator.observed import ChildKind, Written
 from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Restore
 from staleproof.draw.inputs import SCENARIO, gone_in_the_past, hide_until_there, unseen
-from staleproof.draw.profile import STANDARD
+from staleproof.draw.profile import PROFILES, STANDARD
 
 from .seen import MAPS, SECRET, SECRETS, WIDGETS, supplied
 
@@ -57,3 +58,23 @@ def test_what_the_controller_does_not_react_to_gives_no_plans() -> None:
     deaf = replace(of, supply=tuple(replace(each, changes=False) for each in of.supply))
     for seen in (deaf, replace(of, inputs=())):
         assert not [plan for family in SCENARIO.families for plan in family(seen, STANDARD)]
+
+
+def test_an_input_is_held_though_the_controller_makes_one_of_that_kind_like_another_child() -> None:
+    children = tuple(ChildKind(each, 1, 0, stable_names=True, stays=1) for each in ("services", SECRETS))
+    made = tuple(Written(1, each, "create", "", 1) for each in ("services", SECRETS))
+    of = replace(supplied(), children=children, life=made, watched=(WIDGETS, "services", SECRETS))
+    families = {family.name: family for family in SCENARIO.families}
+    assert {fault.resource for plan in families["unseen"](of, STANDARD) for fault in plan.faults} == {SECRETS}
+
+
+def test_what_is_done_alike_to_several_kinds_of_children_is_hidden_once_or_thoroughly_of_each() -> None:
+    more = tuple(replace(each, resource="services") for each in supplied().supply if each.resource == MAPS)
+    of = replace(supplied(), supply=(*supplied().supply, *more), watched=(*supplied().watched, "services"))
+    hidden = [[fault.resource for plan in hide_until_there(of, profile) for fault in plan.faults] for profile in PROFILES.values()]
+    assert dict(zip(PROFILES, hidden, strict=True)) == {
+        "smoke": [MAPS],
+        "standard": [MAPS, WIDGETS],
+        "thorough": [MAPS, "services", WIDGETS],
+        "slow": [MAPS, "services", WIDGETS],
+    }

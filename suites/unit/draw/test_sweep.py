@@ -6,7 +6,7 @@ from msgspec import structs
 
 from staleproof.core.fault import HoldStream, Kill, LoseAnswer, PastSnapshot, Restart, Skew, Window
 from staleproof.core.operator.edge import Edge
-from staleproof.core.operator.observed import Observed
+from staleproof.core.operator.observed import ChildKind, Observed, Written
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Together, in_parts, parts
 from staleproof.draw.copies import WIDTH, alone, copies, copies_in, there_and_back
@@ -211,3 +211,24 @@ def test_what_comes_again_a_while_later_is_waited_for() -> None:
     for quick, patient in zip(every_plan(of), every_plan(slow), strict=True):
         assert patient.settle.idle_seconds > 3.0 > quick.settle.idle_seconds
         assert patient.settle.quiet_seconds >= quick.settle.quiet_seconds
+
+
+SERVICES, CLAIMS = "services", "persistentvolumeclaims"
+
+
+def alike() -> Observed:
+    """A Service and a claim are made once each, under names that stay; a switch deletes the claim alone."""
+    children = tuple(ChildKind(each, 1, 0, stable_names=True, stays=1) for each in (SERVICES, CLAIMS))
+    made = tuple(Written(1, each, "create", "", 1) for each in (SERVICES, CLAIMS))
+    watched = (WIDGETS, SERVICES, CLAIMS)
+    return replace(maps(Edge(SWITCHED, goes=(CLAIMS,))), children=children, life=made, watched=watched, reads_past=watched)
+
+
+def test_what_a_move_takes_away_is_in_sweeps_though_the_controller_makes_it_like_another_child() -> None:
+    assert [child.resource for child in alike().typical().children] == [SERVICES]
+    families = {str(family): family for family in SCENARIO.families}
+    for name in ("unseen-children", "lost-answers", "children-as-they-were"):
+        plans = families[f"sweep/{name}"](alike(), STANDARD)
+        assert {fault.resource for plan in plans for fault in plan.faults if not isinstance(fault, Restart)} == {CLAIMS}, name
+    lagging = [fault for plan in families["sweep/late"](alike(), STANDARD) for fault in plan.faults if isinstance(fault, Skew)]
+    assert any(CLAIMS in fault.by_seconds for fault in lagging)

@@ -38,6 +38,7 @@ from staleproof.core.history.history import History, sealed
 from staleproof.core.plan.plan import Plan
 from staleproof.core.times import HEALS_FACTOR, HEALS_SECONDS
 from staleproof.draw.copies import copies_in
+from staleproof.drive.trial.workload import Refused
 from staleproof.errors import OutOfTime
 
 _EARLY = 2
@@ -48,15 +49,22 @@ _SHORT = 6
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A trial with what it was compared with, what it shows, and how often its findings came back. `is_cut`: there was no time to
-    compare it with more, or to run it again. `healed_by`: what healed the controller in the end, when it was run again; `died`: how
-    it died over a re-run, in words. `hasty`: the trial whose place it took, because this one waited long; `early`: the trial as it
-    was run, if re-runs of it may have begun then."""
+    """A trial with what it was compared with, what it shows, and how often its findings came back.
+
+    Attributes:
+        is_cut: it could not be compared with all that may explain it, or not be run again: there was no time, or it was `refused`.
+        refused: which run that it has to be compared with the API server does not accept, in words.
+        healed_by: what healed the controller in the end, when it was run again.
+        died: how it died over a re-run, in words.
+        hasty: the trial whose place it took, because this one waited long.
+        early: the trial as it was run, if re-runs of it may have begun then.
+    """
 
     history: History
     verdicts: tuple[Verdict, ...]
     reproduced: tuple[int, int] = (0, 0)
     is_cut: bool = False
+    refused: str = ""
     healed_by: str = ""
     died: str = ""
     hasty: History | None = None
@@ -100,7 +108,7 @@ class Confirmation:
                 judged = replace(judged, is_cut=True)
         if judged.is_cut and not failures(judged.verdicts):
             raise OutOfTime
-        return replace(judged, verdicts=unconfirmed(judged.verdicts)) if judged.is_cut else judged
+        return replace(judged, verdicts=unconfirmed(judged.verdicts, why=judged.refused)) if judged.is_cut else judged
 
     def _stuck(self, judged: Judged) -> frozenset[str]:
         """The causes for which the controller may be stuck, if it was not waited for as long as it is to be."""
@@ -183,7 +191,12 @@ class Confirmation:
         return self._judged_against(references, judged)
 
     def _explained(self, judged: Judged) -> Judged:
-        """The trial beside the answers to one question after the other, as long as it differs."""
+        """The trial beside the answers to one question after the other, as long as it differs.
+
+        A question may begin with a state that the API server accepts only of what is there already. Then no finding is confirmed,
+        but another answer may still explain it.
+        """
+        refused = ""
         for question in questions(self._histories_for, self._plan):
             if not differs(judged.history, judged.verdicts):
                 break
@@ -192,9 +205,12 @@ class Confirmation:
                 references = question(judged.history)
             except OutOfTime:
                 return replace(judged, is_cut=True)
+            except Refused as err:
+                refused = f"a run that it has to be compared with is refused ({err})"
+                continue
             if references != judged.history.references or self._runner.references.unstable() != judged.history.header.unstable:
                 judged = self._judged_against(references, judged)
-        return judged
+        return replace(judged, is_cut=True, refused=refused) if refused and failures(judged.verdicts) else judged
 
     def _reproduced(self, judged: Judged, times: int) -> Judged:
         """The trial, judged, with so many re-runs, or as many more as a rate takes when they do not say the same. The trial whose

@@ -112,14 +112,14 @@ def failures(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL and is_scored(verdict.requirement)]
 
 
-def unconfirmed(verdicts: Sequence[Verdict], some: Sequence[Verdict] | None = None) -> tuple[Verdict, ...]:
-    """The verdicts of a trial whose findings could not be confirmed any more: they are inconclusive. `some`: those that it is
-    about; None: all that are scored."""
+def unconfirmed(verdicts: Sequence[Verdict], some: Sequence[Verdict] | None = None, why: str = "") -> tuple[Verdict, ...]:
+    """The verdicts of a trial whose findings could not be confirmed: they are inconclusive. `some`: those that it is about; None:
+    all that are scored. `why`, in words; empty: the run ended first."""
     found = failures(verdicts) if some is None else some
 
     def inconclusive(verdict: Verdict) -> Verdict:
-        why = f"unconfirmed, because the run ended first: {verdict.findings[0].because}"
-        return Verdict(verdict.requirement, Outcome.INCONCLUSIVE, why=why)
+        reason = f"unconfirmed, because {why or 'the run ended first'}: {verdict.findings[0].because}"
+        return Verdict(verdict.requirement, Outcome.INCONCLUSIVE, why=reason)
 
     return tuple(inconclusive(verdict) if verdict in found else verdict for verdict in verdicts)
 

@@ -8,7 +8,8 @@ from staleproof.assess.learn.lives import IN_THE_LIFE_BEFORE, IN_VAIN, doubted, 
 from staleproof.assess.store.run_folder import HISTORY
 from staleproof.assess.trial.confirmation import Confirmation
 from staleproof.assess.trial.long_wait import IN_HASTE, LONG
-from staleproof.assess.trial.once_more import BROKEN_OFF, Undoable, interrupted, once_more, undone_without_faults
+from staleproof.assess.trial.once_more import BROKEN_OFF, Again, Undoable, interrupted, once_more, undone_without_faults
+from staleproof.assess.trial.references import Hopeless
 from staleproof.assess.trial.result import Result, failures, unconfirmed
 from staleproof.assess.trial.runner import Runner
 from staleproof.assess.trial.suspects import SUSPECT, in_words, is_in_doubt, suspects, without_suspects
@@ -65,11 +66,13 @@ class Session(Runner):
     def _trial(self, plan: Plan, reruns: int) -> Result:
         folder = self.new_folder()
         first, blamed = self._attempt(plan, folder, reruns)
-        if copies_in(plan) and not first.interrupted:
-            return self._swept(first, reruns)
-        again = once_more(first, is_doubted=not blamed)
-        if again is None:
-            return first
+        is_swept = copies_in(plan) and not first.interrupted
+        again = None if is_swept else once_more(first, is_doubted=not blamed)
+        result = self._second(first, again, folder, reruns) if again is not None else first
+        return self._swept(result, reruns) if copies_in(result.plan) and not result.interrupted else result
+
+    def _second(self, first: Result, again: Again, folder: Path, reruns: int) -> Result:
+        """What came of another attempt at a plan; or what stands of the first when there is no time for one."""
         if not self.has_time(first.seconds):
             return self._late(first)
         set_aside(folder, again.reason, _OF_AN_ATTEMPT)
@@ -97,7 +100,7 @@ class Session(Runner):
             for each in plans:
                 try:
                     result = self._trial(each, reruns)
-                except (Undoable, Refused, OutOfTime):
+                except (Undoable, Refused, OutOfTime, Hopeless):
                     is_open = True
                     continue
                 if result.failures:

@@ -286,11 +286,12 @@ class Observed:
         return value if isinstance(value, int) else 1
 
     def typical(self) -> "Observed":
-        """The same with one kind of child for all that the controller treats alike: the first one."""
+        """The same with one kind of child for all that the controller treats alike: the first one. What is of the primary's own
+        resource stays."""
         first: dict[object, str] = {}
         for child in self.children:
             first.setdefault(self._treatment(child), child.resource)
-        left_out = {child.resource for child in self.children}.difference(first.values())
+        left_out = {child.resource for child in self.children}.difference(first.values(), (self.resource,))
         return replace(
             self,
             children=tuple(each for each in self.children if each.resource not in left_out),

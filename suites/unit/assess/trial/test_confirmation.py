@@ -1,18 +1,24 @@
 """Which re-runs there are of a trial; one that any worker made counts like one that was made here."""
 
+import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec import structs
 
 from staleproof.assess.store.run_folder import HISTORY, RunFolder, write_atomically
-from staleproof.assess.trial.confirmation import reread, reruns
+from staleproof.assess.trial.confirmation import Confirmation, reread, reruns
 from staleproof.assess.trial.result import failures
 from staleproof.checks.judge import judge
 from staleproof.core.history.history import History, sealed
 from staleproof.core.plan.manifest import Target
+from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Patch
+from staleproof.drive.trial.workload import Refused
 
 from ...checks.test_judge import REFERENCES, guilty
 
@@ -60,3 +66,36 @@ def test_a_rerun_that_was_begun_early_is_the_one_that_is_wanted_later() -> None:
     early, later = (reruns(Path("001"), trial, numbers) for numbers in ([2, 1], [1, 2]))
     assert early == later[::-1]
     assert len({each.folder for each in early}) == 2
+
+
+class RefusesFinal:
+    """The API server does not accept the last state of the workload of an object that is not there yet."""
+
+    def unstable(self) -> tuple[()]:
+        return ()
+
+    def histories_for(self, plan: Plan, role: str, times: int = 1, *, lasts: Sequence[float] = ()) -> tuple[History, ...]:
+        if role == "final":
+            raise Refused("step 1 (apply Widget/w): the API server answered 422: spec.suspend may not be set", 1)
+        return ()
+
+
+def test_a_finding_that_cannot_be_compared_with_the_last_state_is_neither_held_against_the_controller_nor_lost(
+    tmp_path: Path,
+) -> None:
+    suspended = Patch(target=Target("staleproof.dev/v1", "Widget", "w"), patch={"spec": {"suspend": True}})
+    found = replace(guilty(), references=REFERENCES)
+    plan = structs.replace(found.header.plan, steps=(*found.header.plan.steps, suspended))
+    free: Any = SimpleNamespace(
+        references=RefusesFinal(),
+        options=SimpleNamespace(worker="", patience=0.0),
+        doing=lambda *_: contextlib.nullcontext(),
+        wanted=SimpleNamespace(comparisons=lambda *_: contextlib.nullcontext()),
+        need=lambda seconds: None,
+        shared=SimpleNamespace(path=tmp_path, note_explained=lambda: None),
+    )
+    judged = Confirmation(free, plan, tmp_path).judged(found, 2)
+    assert not failures(judged.verdicts)
+    (doubt,) = [each for each in judged.verdicts if each.why.startswith("unconfirmed")]
+    assert "because a run that it has to be compared with is refused (step 1 (apply Widget/w)" in doubt.why
+    assert judged.is_cut

@@ -116,3 +116,11 @@ def test_the_best_of_what_it_passes_on_is_its_change() -> None:
     assert seen.change == seen.do(live) == Patch(target=seen.target, patch={"spec": {"b": 1}})
     assert seen.undo(live).patch == {"spec": {"b": None}}
     assert Observed(SAMPLE, "widgets", (), (), changes=(dead,)).change is None
+
+
+def test_the_primary_is_watched_still_where_a_child_of_its_own_resource_is_treated_like_another() -> None:
+    children = tuple(ChildKind(each, 1, 0, stable_names=True, stays=1) for each in ("configmaps", "widgets.example.com"))
+    life = tuple(Written(1, each.resource, "create", "", 1) for each in children)
+    seen = Observed(SAMPLE, "widgets.example.com", (), children, watched=("widgets.example.com", "configmaps"), life=life)
+    assert seen.typical().watched == seen.watched
+    assert seen.typical().life == seen.life

@@ -74,14 +74,17 @@ class RunFolder:
         path = self._reference(name) / HISTORY
         return decoded(path, _read(path, name))
 
-    def references(self) -> Mapping[str, Plan]:
-        """The plans of all fault-free runs that are kept so far, by their digests."""
-        folders = [path for path in (self._shared / "references").glob("*") if len(path.name) == DIGEST_LENGTH]
-        return {path.name: decode_plan((path / PLAN).read_bytes()) for path in sorted(folders)}
+    def references(self) -> list[str]:
+        """The digests of all fault-free runs that are kept so far."""
+        return sorted(path.name for path in (self._shared / "references").glob("*") if len(path.name) == DIGEST_LENGTH)
+
+    def reference_plan(self, name: str) -> Plan:
+        """The plan of the fault-free run of this digest."""
+        return decode_plan((self._reference(name) / PLAN).read_bytes())
 
     def logs_without_faults(self, besides: str) -> list[list[str]]:
         """The lines of all logs of each fault-free run, but for the log of this name."""
-        calm = [self._reference(each) for each, plan in self.references().items() if not plan.faults]
+        calm = [self._reference(each) for each in self.references() if not self.reference_plan(each).faults]
         logs = [sorted(each for each in folder.glob("*.log") if each.name != besides) for folder in calm]
         return [[line for log in each for line in log.read_text(errors="replace").splitlines()] for each in logs if each]
 

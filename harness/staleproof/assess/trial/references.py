@@ -4,9 +4,9 @@ The worker that needs a run first makes it; the others wait for it (`run_folder`
 """
 
 import itertools
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,9 +16,11 @@ from staleproof.assess.store.run_folder import write_atomically
 from staleproof.checks.facts.instability import is_harmless, pooled, unstable_fields
 from staleproof.checks.facts.usability import ended_well, reference_trouble
 from staleproof.checks.trial import Trial, indexed
+from staleproof.core.grouping import grouped
 from staleproof.core.history.history import History, HistoryRole, UnstableField
-from staleproof.core.plan.plan import Plan, masked_subject
+from staleproof.core.plan.plan import Plan, Subject, masked_subject
 from staleproof.core.plan.step import Apply, in_parts
+from staleproof.core.plan.stored import digest
 from staleproof.core.times import LATE_LIFE_LIMIT_SECONDS, LATE_LIFE_SECONDS
 from staleproof.draw.copies import copies_in
 from staleproof.drive.cluster.companions import OPTION
@@ -41,6 +43,18 @@ class SharedRun(Task):
     plan: Plan
 
 
+_NO_WORKLOAD = ""
+"""Of a run that is compared with none, because faults of its plan do harm."""
+
+
+class _Compared(NamedTuple):
+    """What a run is about: those of which it is the same are compared with each other. `workload`: a digest."""
+
+    controller: Subject | None
+    companions: tuple[str, ...]
+    workload: str
+
+
 class References:
     """The runs without faults that the workers of a run share; this worker makes those that it is the first to need.
 
@@ -54,6 +68,8 @@ class References:
         self._unstable: dict[tuple[str, ...], frozenset[UnstableField]] = {}
         self._keys: dict[int, tuple[Plan, list[str]]] = {}
         """Of the runs that a plan is compared with, by its identity; with the plan, so that no other has that."""
+        self._compared: dict[str, _Compared] = {}
+        """What the runs are alike by, by their digests."""
 
     def of(self, plan: Plan) -> tuple[History, ...]:
         """Fault-free histories of this workload; run once for each workload and kept."""
@@ -125,16 +141,22 @@ class References:
     def unstable(self) -> tuple[UnstableField, ...]:
         """The fields that fault-free runs of this controller, in this company, do not agree on, whatever their workload and
         whichever worker ran them."""
-        groups: dict[bytes, list[str]] = defaultdict(list)
-        subject = masked_subject(self.worker.options.subject)
-        for name, plan in self.worker.shared.references().items():
-            if plan.controller == subject and plan.companions == self.worker.options.companions and is_harmless(plan):
-                groups[msgspec.json.encode((plan.steps, plan.faults, plan.before), order="sorted")].append(name)
+        subject, companions = masked_subject(self.worker.options.subject), self.worker.options.companions
+        every = ((self._compared_by(name), name) for name in self.worker.shared.references())
+        groups = grouped((by.workload, name) for by, name in every if (by.controller, by.companions) == (subject, companions))
+        groups.pop(_NO_WORKLOAD, None)
         alike = [tuple(names) for names in groups.values() if len(names) > 1]  # one run alone shows nothing
         for names in alike:
             if names not in self._unstable:
                 self._unstable[names] = self._unstable_in(names)
         return pooled(self._unstable[names] for names in alike)
+
+    def _compared_by(self, name: str) -> "_Compared":
+        if name not in self._compared:
+            plan = self.worker.shared.reference_plan(name)
+            about = msgspec.json.encode((plan.steps, plan.faults, plan.before), order="sorted") if is_harmless(plan) else b""
+            self._compared[name] = _Compared(plan.controller, plan.companions, digest(about) if about else _NO_WORKLOAD)
+        return self._compared[name]
 
     def _unstable_in(self, names: Sequence[str]) -> frozenset[UnstableField]:
         """What these runs of one plan do not agree on, by the first worker that asks."""

@@ -1,6 +1,6 @@
 """When nothing that was run without faults can be compared with, and which runs are made once more."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -8,11 +8,11 @@ import pytest
 from msgspec import structs
 
 from staleproof.assess.run.worker import SessionOptions, Worker
-from staleproof.assess.store.run_folder import RunFolder
+from staleproof.assess.store.run_folder import HISTORY, PLAN, RunFolder, write_atomically
 from staleproof.assess.trial.comparison import fresh
 from staleproof.assess.trial.references import Hopeless, References
-from staleproof.core.history.history import History, HistoryRole
-from staleproof.core.plan.plan import Plan, Subject
+from staleproof.core.history.history import History, HistoryRole, sealed
+from staleproof.core.plan.plan import Plan, Subject, encode
 from staleproof.core.times import LATE_LIFE_SECONDS
 
 from ...checks.script import Script, reference
@@ -55,3 +55,34 @@ def test_a_run_that_was_over_before_a_new_life_began_is_made_once_more_with_time
     for each in References(worker).runs_for(structs.replace(plan, fresh=False), "reference"):
         each.make()
     assert worker.begins[2:] == [0.0], "a life that goes on has begun"
+
+
+MANAGER, OTHER = Subject(command=("./bin/manager",)), Subject(command=("./bin/other",))
+
+
+class Alone(Worker):
+    """There is no other worker to wait for."""
+
+    def once(self, kind: str, about: object, make: Callable[[], bytes]) -> bytes:
+        return make()
+
+
+def keep(run: RunFolder, number: int, spec: object, *, controller: Subject = MANAGER) -> None:
+    """A fault-free run of that controller, which makes a child like this."""
+    script = reference(number)
+    script.plan = structs.replace(script.plan, controller=controller, manifests=())
+    made, data = sealed(script.step(1, "apply").applied("w").creates("w-0", spec=spec).ends())
+    folder = run.reference_under_way(str(number))
+    write_atomically(folder / HISTORY, data)
+    write_atomically(folder / PLAN, encode(script.plan))
+    run.keep_reference(folder, made)
+
+
+def test_what_runs_of_one_workload_do_not_agree_on_is_unstable_and_runs_of_another_controller_say_nothing(tmp_path: Path) -> None:
+    references, run = References(Alone(SessionOptions(subject=MANAGER), folder=tmp_path)), RunFolder(tmp_path)
+    assert references.unstable() == ()
+    keep(run, 1, {"a": 1, "b": 2})
+    keep(run, 2, {"a": 9, "b": 9}, controller=OTHER)
+    assert references.unstable() == ()
+    keep(run, 3, {"a": 1, "b": 3})
+    assert [each.path for each in references.unstable()] == ["spec.b"]

@@ -7,7 +7,7 @@ beside the first, nor in a run whose profile has no sweeps.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
@@ -272,8 +272,9 @@ def edges_in(trial: Trial, made: Sequence[Copy]) -> list[Edge]:
 
 
 def _children(trial: Trial, made: Sequence[Copy]) -> _Children:
-    names = [copy.name for copy in made]
-    return [(each, _owner(each, names, trial)) for each in object_history(trial).objects.values() if each.creator is not None]
+    every, names = object_history(trial).objects.values(), {copy.name for copy in made}
+    meant = {name: name for name in names} | {each.uid: each.name for each in every if each.name in names}
+    return [(each, _owner(each, meant, trial)) for each in every if each.creator is not None]
 
 
 def _remade(trial: Trial, made: Sequence[Copy], since: int) -> list[set[str]]:
@@ -326,9 +327,13 @@ def _count(named: _Named) -> Counter[str]:
     return Counter(resource for resource, _ in named)
 
 
-def _owner(child: Incarnation, names: Sequence[str], trial: Trial) -> str:
-    """The copy whose child it is: that which owns it, directly or not; or whose name it has in its own. Empty for none."""
+def _owner(child: Incarnation, meant: Mapping[str, str], trial: Trial) -> str:
+    """The copy whose child it is: that which owns it, directly or not; or whose name it has in its own; or which a label means, by
+    its name or its uid. Empty for none. `meant`: the copies, by both."""
     objects, seen = object_history(trial).objects, child
     while seen.owner_uid in objects:
         seen = objects[seen.owner_uid]
-    return next(iter(mentioned(names, seen.name)), "")
+    labels = seen.first.entry.object["metadata"].get("labels") or {}
+    return next(
+        iter((*mentioned(set(meant.values()), seen.name), *(meant[value] for value in labels.values() if value in meant))), ""
+    )

@@ -158,6 +158,17 @@ def test_a_child_of_a_child_is_the_primarys() -> None:
     assert first.leaves == (MAPS,)
 
 
+@pytest.mark.parametrize("by", ["name", "uid"])
+def test_a_child_without_an_owner_is_that_of_the_primary_that_a_label_means(by: str) -> None:
+    script = begun()
+    labels = {"made-for": script.uid("w-a", WIDGETS) if by == "uid" else "w-a"}
+    script = script.creates("9f86d081", resource=MAPS, owner="", generated="", metadata={"labels": labels}).idle(1)
+    script = script.step(2, "move").deletes("9f86d081", resource=MAPS).idle(2).step(3, "back").idle(3)
+    first, second = edges(script)
+    assert first.goes == (MAPS,)
+    assert not second.goes
+
+
 def test_a_run_with_little_time_spends_a_part_of_it() -> None:
     assert map_seconds(math.inf, 1000.0) == MAP_SECONDS
     assert map_seconds(MAP_SECONDS, 1.0) == MAP_SECONDS / MAP_PART

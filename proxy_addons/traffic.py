@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from mitmproxy import connection, http
 
-from staleproof.core.engine.exchange import Exchange
+from staleproof.core.engine.exchange import Exchange, with_body
 from staleproof.core.history.entry import RequestId
 from staleproof.core.history.request import ApiRequest, flag, is_long_running, json_only, parse
 
@@ -59,11 +59,12 @@ class Traffic:
                 flow.response = http.Response.make(200, b"", {"content-type": "application/json"})
                 return
             number = RequestId(0 if request.is_watch else next(self._state.request_numbers))
-            exchange = Exchange(number, request, self._identity(flow))
+            body = readable(flow.request)
+            exchange = Exchange(number, with_body(request, body), self._identity(flow))
             if not request.is_watch:
                 self._open[flow.id] = exchange
-                self._state.record(exchange.asked(readable(flow.request), self._state.now()))
-                self._state.requested(request)
+                self._state.record(exchange.asked(body, self._state.now()))
+                self._state.requested(exchange.request)
             await self._faults.before(flow, exchange)
 
     def responseheaders(self, flow: http.HTTPFlow) -> None:

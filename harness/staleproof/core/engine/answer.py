@@ -56,6 +56,7 @@ class _Preconditions(msgspec.Struct):
 
 class _DeleteOptions(msgspec.Struct):
     preconditions: _Preconditions | None = None
+    dryRun: list[str] | None = None
 
 
 class _Eviction(msgspec.Struct):
@@ -136,9 +137,19 @@ def read_preconditions(body: bytes, *, evicts: bool = False) -> tuple[str, str]:
     """uid and resourceVersion that a delete or an eviction insists on, in JSON or protobuf; empty where it does not."""
     if protobuf.is_protobuf(body):
         return protobuf.preconditions_in(body, evicts=evicts)
-    try:
-        options = _eviction.decode(body).deleteOptions if evicts else _options.decode(body)
-        preconditions = (options and options.preconditions) or _Preconditions()
-    except _NOT_JSON:
-        return "", ""
+    preconditions = _read_options(body, evicts=evicts).preconditions or _Preconditions()
     return preconditions.uid or "", preconditions.resourceVersion or ""
+
+
+def read_dry_run(body: bytes, *, evicts: bool = False) -> bool:
+    """Whether the DeleteOptions of a delete or an eviction, in JSON or protobuf, ask for nothing to be stored."""
+    if protobuf.is_protobuf(body):
+        return protobuf.is_dry_run_in(body, evicts=evicts)
+    return bool(_read_options(body, evicts=evicts).dryRun)
+
+
+def _read_options(body: bytes, *, evicts: bool) -> _DeleteOptions:
+    try:
+        return (_eviction.decode(body).deleteOptions if evicts else _options.decode(body)) or _DeleteOptions()
+    except _NOT_JSON:
+        return _DeleteOptions()

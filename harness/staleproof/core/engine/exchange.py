@@ -1,8 +1,8 @@
 """A request of a client on its way, and the entries about it: what it asked for, the answer, and what reached the client."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from staleproof.core.engine.answer import outcome_of, read_answer, read_preconditions
+from staleproof.core.engine.answer import outcome_of, read_answer, read_dry_run, read_preconditions
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.history.entry import Answered, Asked, FaultIndex, Listed, Refused, RequestId
 from staleproof.core.history.provenance import EVICTION
@@ -51,7 +51,7 @@ class Exchange:
             version=request.query.get("resourceVersion", ""),
             precondition_uid=uid,
             precondition_revision=revision,
-            dry_run="dryRun" in request.query,
+            dry_run=with_body(request, body).dry_run,
         )
 
     def answered(self, code: int, body: bytes, now: float, *, retry_after: bool) -> Answered | Listed:
@@ -106,3 +106,19 @@ class Exchange:
             reason=reason,
             fault=self.fault,
         )
+
+
+def with_body(request: ApiRequest, body: bytes) -> ApiRequest:
+    """The request as it is understood once its body has been read.
+
+    The DeleteOptions of a delete are what its body says, and what its query says only if it has none (apiserver
+    pkg/endpoints/handlers/delete.go, DeleteResource and DeleteCollection). An eviction is a dry run if either says so (kubernetes
+    pkg/registry/core/pod/storage/eviction.go, propagateDryRun).
+    """
+    if not body:
+        return request
+    if request.verb in ("delete", "deletecollection"):
+        return replace(request, dry_run=read_dry_run(body))
+    if request.subresource == EVICTION:
+        return replace(request, dry_run=request.dry_run or read_dry_run(body, evicts=True))
+    return request

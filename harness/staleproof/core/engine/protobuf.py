@@ -2,8 +2,8 @@
 
 The envelope is `k8s\\0` and a runtime.Unknown whose field 2 is the object (apimachinery pkg/runtime/generated.proto). Every kind
 has `ObjectMeta metadata = 1`, every ObjectMeta `string name = 1`; DeleteOptions has `Preconditions preconditions = 2` with uid = 1
-and resourceVersion = 2 (apimachinery pkg/apis/meta/v1/generated.proto); an Eviction has `DeleteOptions deleteOptions = 2` (api
-policy/v1/generated.proto).
+and resourceVersion = 2, and `repeated string dryRun = 5` (apimachinery pkg/apis/meta/v1/generated.proto); an Eviction has
+`DeleteOptions deleteOptions = 2` (api policy/v1/generated.proto).
 """
 
 ENVELOPE = b"k8s\x00"
@@ -22,8 +22,17 @@ def name_in(body: bytes) -> str:
 
 def preconditions_in(body: bytes, *, evicts: bool = False) -> tuple[str, str]:
     """uid and resourceVersion that DeleteOptions, or those in an Eviction, insist on; empty where none can be read."""
-    options = _field(_object(body), 2) if evicts else _object(body)
+    options = _options(body, evicts=evicts)
     return _text(options, 2, 1), _text(options, 2, 2)
+
+
+def is_dry_run_in(body: bytes, *, evicts: bool = False) -> bool:
+    """Whether DeleteOptions, or those in an Eviction, say `dryRun`."""
+    return bool(_field(_options(body, evicts=evicts), 5))
+
+
+def _options(body: bytes, *, evicts: bool) -> bytes:
+    return _field(_object(body), 2) if evicts else _object(body)
 
 
 def _object(body: bytes) -> bytes:

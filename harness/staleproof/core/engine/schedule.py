@@ -143,7 +143,7 @@ class Schedule:
         if self._makes(request):
             self._namespaces.add(request.namespace)
         changes: list[FaultChange] = []
-        changes_trial = request.is_write and "dryRun" not in request.query and self._concerns_trial(request)
+        changes_trial = request.is_write and not request.dry_run and self._concerns_trial(request)
         for planned in self._faults if changes_trial else ():
             fault, trigger = planned.fault, planned.fault.trigger
             if planned.phase != "armed" or trigger is None or not fault.happens_to(request.program):
@@ -276,7 +276,7 @@ class Schedule:
     def _makes(self, request: ApiRequest) -> bool:
         """Whether the controller makes something for the trial there, or may do so."""
         may_make = request.verb == "create" or (request.verb == "patch" and "fieldManager" in request.query)  # server-side apply
-        is_work = "dryRun" not in request.query and request.resource not in BOOKKEEPING
+        is_work = not request.dry_run and request.resource not in BOOKKEEPING
         return may_make and is_work and not is_trials(request.namespace)
 
     def _is_mine(self, namespace: str) -> bool:

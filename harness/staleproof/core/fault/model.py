@@ -343,7 +343,7 @@ class CallFault(Fault, frozen=True, kw_only=True):
             super().concerns_request(request)
             and _is_verb(self.verb, request.verb)
             and self.subresource in (None, request.subresource)
-            and "dryRun" not in request.query
+            and not request.dry_run
         )
 
     def hits(self, nth: int) -> bool:

@@ -31,7 +31,8 @@ BOOKKEEPING = frozenset({"leases.coordination.k8s.io", "events", "events.events.
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
     """One request to a resource. `resource` is spelt group-qualified, as kubectl does: `pods`, `replicasets.apps`. `program`: which
-    further program of the subject it comes from; empty: it comes from the controller itself."""
+    further program of the subject it comes from; empty: it comes from the controller itself. `dry_run`: nothing of it is stored, as
+    far as is known; a body may have more to say."""
 
     verb: str
     resource: str
@@ -40,6 +41,7 @@ class ApiRequest:
     subresource: str
     query: dict[str, str]
     program: str = ""
+    dry_run: bool = False
 
     def of_program(self, program: str) -> "ApiRequest":
         """The same request as one of this program."""
@@ -102,7 +104,7 @@ def parse(method: str, target: str) -> ApiRequest | None:
     watching = method == "GET" and (legacy_watch or (not name and flag(query, "watch")))
     verb = "watch" if watching else (_OBJECT_VERBS if name else _COLLECTION_VERBS).get(method, "other")
     subresource = sub[0] if sub else ""  # what follows (pods/x/proxy/a/b) is not for the API server
-    return ApiRequest(verb, resource, namespace, name, subresource, query)
+    return ApiRequest(verb, resource, namespace, name, subresource, query, dry_run="dryRun" in query)
 
 
 def _namespace(segments: list[str]) -> tuple[str, list[str]]:

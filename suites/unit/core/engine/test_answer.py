@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.engine.answer import Answer, outcome_of, read_answer, read_name, read_preconditions
+from staleproof.core.engine.answer import Answer, outcome_of, read_answer, read_dry_run, read_name, read_preconditions
 from staleproof.core.history.entry import Item
 from staleproof.core.history.resource_version import Revision
 
@@ -136,6 +136,25 @@ def test_preconditions(body: bytes, expected: tuple[str, str]) -> None:
 )
 def test_preconditions_of_an_eviction(body: bytes, expected: tuple[str, str]) -> None:
     assert read_preconditions(body, evicts=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "evicts", "expected"),
+    [
+        (b"", False, False),
+        (b'{"dryRun": null}', False, False),
+        (b'{"dryRun": []}', False, False),
+        (b'{"dryRun": ["All"]}', False, True),
+        (b'{"dryRun": "All"}', False, False),
+        (b'{"dryRun": ["All"]}', True, False),
+        (b'{"deleteOptions": {"dryRun": ["All"]}}', True, True),
+        (b"k8s\x00\x12\x05\x2a\x03All", False, True),
+        (b"k8s\x00\x12\x07\x12\x05\x2a\x03All", True, True),
+        (b"k8s\x00\x12\x07\x12\x05\x2a\x03All", False, False),
+    ],
+)
+def test_a_dry_run_in_delete_options(body: bytes, *, evicts: bool, expected: bool) -> None:
+    assert read_dry_run(body, evicts=evicts) is expected
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,18 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.engine.exchange import Exchange
+from staleproof.core.engine.exchange import Exchange, with_body
 from staleproof.core.history.entry import Answered, FaultIndex, Item, Listed, Refused, RequestId
 from staleproof.core.history.resource_version import Revision
 
 from ..fault.asking import PODS, WATCH, request
+from ..protobuf_writer import envelope, field
 
 POD = {"kind": "Pod", "metadata": {"namespace": "trial", "name": "x", "uid": "u", "resourceVersion": "7"}}
 CONFLICT = {"kind": "Status", "reason": "Conflict", "details": {"name": "x"}}
 LIST = {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": [POD]}
+DRY = b'{"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]}'
+DRY_IN_PROTOBUF = envelope(field(5, b"All"), "DeleteOptions")
 NAMED: dict[str, Any] = {"namespace": "trial", "name": "x", "uid": "u", "revision": 7}
 
 
@@ -36,9 +39,34 @@ def test_a_request_in_words(line: str, said: str) -> None:
 @pytest.mark.parametrize(("method", "insists"), [("DELETE", ("u", "5")), ("PUT", ("", ""))])
 def test_only_a_delete_has_preconditions_in_its_body(method: str, insists: tuple[str, str]) -> None:
     body = b'{"preconditions": {"uid": "u", "resourceVersion": "5"}}'
-    entry = exchange(f"{method} {PODS}/x?dryRun=All").asked(body, 1.0)
+    entry = exchange(f"{method} {PODS}/x").asked(body, 1.0)
     assert (entry.precondition_uid, entry.precondition_revision) == insists
-    assert (entry.request, entry.client, entry.resource, entry.name, entry.dry_run) == (3, "c", "pods", "x", True)
+    assert (entry.request, entry.client, entry.resource, entry.name) == (3, "c", "pods", "x")
+
+
+@pytest.mark.parametrize(
+    ("line", "body", "is_dry"),
+    [
+        (f"PUT {PODS}/x", b"{}", False),
+        (f"PUT {PODS}/x?dryRun=All", b"{}", True),
+        (f"PUT {PODS}/x", b'{"dryRun":["All"]}', False),  # an object's own field
+        (f"DELETE {PODS}/x", b"", False),
+        (f"DELETE {PODS}/x?dryRun=All", b"", True),
+        (f"DELETE {PODS}/x", DRY, True),
+        (f"DELETE {PODS}/x", DRY_IN_PROTOBUF, True),
+        (f"DELETE {PODS}/x", envelope(field(4, b"Background"), "DeleteOptions"), False),
+        (f"DELETE {PODS}", DRY, True),
+        (f"DELETE {PODS}", DRY_IN_PROTOBUF, True),
+        (f"DELETE {PODS}/x?dryRun=All", b'{"propagationPolicy":"Background"}', False),  # what the API server does not read
+        (f"POST {PODS}/x/eviction", b'{"kind":"Eviction","deleteOptions":{"dryRun":["All"]}}', True),
+        (f"POST {PODS}/x/eviction", envelope(field(2, field(5, b"All")), "Eviction"), True),
+        (f"POST {PODS}/x/eviction", b'{"kind":"Eviction","deleteOptions":{}}', False),
+        (f"POST {PODS}/x/eviction?dryRun=All", b'{"kind":"Eviction","deleteOptions":{}}', True),
+    ],
+)
+def test_where_a_dry_run_is_asked_for(line: str, body: bytes, *, is_dry: bool) -> None:
+    assert exchange(line).asked(body, 1.0).dry_run is is_dry
+    assert with_body(request(line), body).dry_run is is_dry
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.engine.protobuf import is_protobuf, name_in, preconditions_in
+from staleproof.core.engine.protobuf import is_dry_run_in, is_protobuf, name_in, preconditions_in
 
 from ..protobuf_writer import envelope, field, fixed_field, number_field
 
@@ -63,6 +63,7 @@ def test_the_preconditions_of_a_delete(body: bytes, expected: tuple[str, str]) -
 def test_any_bytes_have_an_answer(data: bytes) -> None:
     assert isinstance(name_in(b"k8s\x00" + data), str)
     assert all(isinstance(part, str) for part in preconditions_in(b"k8s\x00" + data))
+    assert isinstance(is_dry_run_in(b"k8s\x00" + data, evicts=True), bool)
 
 
 @given(st.integers(4, 600))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from staleproof.core.engine.exchange import with_body
 from staleproof.core.engine.gate import Ruling
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import Schedule
@@ -194,6 +195,14 @@ def hide(verb: str = "create", nth: int = 1, window: Window | None = None) -> Hi
 def test_which_write_is_an_own_write(fault: AnyFault, line: str, *, opens: bool) -> None:
     schedule = opened(fault)
     assert signed(schedule.triggered_by(request(line), 0.0)) == (["+0"] if opens else [])
+
+
+def test_a_delete_whose_body_asks_for_a_dry_run_is_no_own_write() -> None:
+    delete = request(f"DELETE {PODS}/x")
+    tried, hides, rejects = with_body(delete, b'{"dryRun":["All"]}'), opened(hide("delete")), opened(Reject(resource="pods"))
+    assert [signed(hides.triggered_by(each, 0.0)) for each in (tried, delete)] == [[], ["+0"]]
+    assert [rejects.leaves_alone(each) for each in (tried, delete)] == [True, False]
+    assert [rejects.on_request(each)[0] == PASS for each in (tried, delete)] == [True, False]
 
 
 def test_without_a_namespace_every_write_is_an_own_write() -> None:

@@ -179,7 +179,7 @@ async def test_a_later_definition_is_watched_and_its_objects_are_recorded(stage:
     assert {entry.uid for entry in (added, modified, deleted)} == {made["metadata"]["uid"]}
 
 
-async def test_objects_made_before_the_new_watch_begins_are_live(stage: Stage, truth: Truth) -> None:
+async def test_objects_made_before_the_new_watch_begins_are_live_and_commits(stage: Stage, truth: Truth) -> None:
     """Discovery lags behind a definition that is established: no object that is made in the meantime may be missed."""
     resource = "gizmos.truth.example.com"
     await stage.api.apply(await stage.kind(CRDS), "", crd("gizmos"))
@@ -191,6 +191,7 @@ async def test_objects_made_before_the_new_watch_begins_are_live(stage: Stage, t
     await until(lambda: (resource, stage.namespace, "early") in truth.objects)
     await caught_up(truth, stage, resource)
     assert [key[2] for key in truth.live(stage.namespace) if key[0] == resource] == ["early"]
+    assert [entry.type for entry in commits(stage, resource, "early")] == ["ADDED"]
 
 
 async def test_every_kind_is_watched_once_in_the_version_that_is_preferred_of_those_that_it_has(stage: Stage, truth: Truth) -> None:
@@ -214,7 +215,7 @@ async def test_every_kind_is_watched_once_in_the_version_that_is_preferred_of_th
 
 
 async def followed(stage: Stage, truth: Truth, resource: str) -> None:
-    """Wait until truth follows a new type: what is there when it first lists it is no commit."""
+    """Wait until truth follows a new type."""
     await served(stage.api, (await stage.kind(resource)).path(stage.namespace))
     await stage.create("first", resource)
     await until(lambda: (resource, stage.namespace, "first") in truth.objects)

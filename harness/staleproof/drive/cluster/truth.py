@@ -1,11 +1,13 @@
 """Truth: what kube-apiserver committed, from the harness's own direct watches on every listable resource.
 
 It decides nothing and reports every change in the order of its resource. New CustomResourceDefinitions are picked up as they are
-established. Before anything is written down, Secret data is replaced by digests and managedFields are left out.
+established, and so are those that are deleted and made again. What an aggregated API serves without resourceVersions is left out:
+such objects have no order. Before anything is written down, Secret data is replaced by digests and managedFields are left out.
 """
 
 import asyncio
 import hashlib
+import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
@@ -29,8 +31,13 @@ _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 _SAME_STORAGE = frozenset({"events.events.k8s.io"})  # the core group's events, a second time
 _SECRETS = "secrets"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # holds the payload once more
+_ESTABLISHED = "Established"
 _NOT_YET = frozenset({404, 429, 503, 504})  # 404: a new CustomResourceDefinition is in discovery a moment before it is served
 _LIST_ATTEMPTS = 100
+
+
+class _NotServed(Exception):
+    """There is nothing to watch of this resource any more, or it has no revisions."""
 
 
 class Truth:
@@ -41,6 +48,8 @@ class Truth:
         self.objects: dict[Key, JSON] = {}
         self.tasks: set[asyncio.Task[None]] = set()
         self._watched: dict[str, ResourceType] = {}
+        self._left_out = set(_SAME_STORAGE)
+        self._known: set[str] = set()  # resources of which all that was there is known: what else there is was committed since
         self._deleted: dict[Key, int] = {}
         self._managed: dict[Key, frozenset[tuple[str, ...]]] = {}
         self._commits: Counter[str] = Counter()
@@ -51,17 +60,20 @@ class Truth:
         new = [
             kind
             for kind in await self._api.discover()
-            if {"list", "watch"} <= kind.verbs and kind.name not in self._watched and kind.name not in _SAME_STORAGE
+            if {"list", "watch"} <= kind.verbs and kind.name not in self._watched and kind.name not in self._left_out
         ]
         self._watched |= {kind.name: kind for kind in new}
         await self._tell_waiters()
-        revisions = await asyncio.gather(*(self._list(kind, first=True) for kind in new))
+        revisions = await asyncio.gather(*(self._list_new(kind) for kind in new))
         for kind, start in zip(new, revisions, strict=True):
-            self._spawn(self._follow(kind, start))
+            if start is not None:
+                self._spawn(self._follow(kind, start))
 
     async def _discover_new(self, resource: str) -> None:
         """A CustomResourceDefinition is established a moment before discovery knows of it."""
         for _ in range(_LIST_ATTEMPTS):
+            if not self._is_defined(resource):
+                return
             await self.discover()
             if resource in self._watched:
                 return
@@ -101,10 +113,7 @@ class Truth:
         """Wait until the watches have shown what consistent lists of these resources in these namespaces show now; in none: in all.
         SetupError when one did not within the limit."""
         for resource, namespace in sorted(place for place in places if place[0] in self._watched):
-            kind = self._watched[resource]
-            answer = await self._api.call("GET", kind.path(namespace))
-            expected = {_key(kind, item): item["metadata"]["resourceVersion"] for item in answer.get("items", [])}
-            at = revision(answer["metadata"].get("resourceVersion", "")) or 0
+            expected, at = await self._listed(resource, namespace)
             try:
                 async with asyncio.timeout(limit_seconds), self._news:
                     await self._news.wait_for(partial(self._shows, expected, resource, namespace, at))
@@ -113,7 +122,21 @@ class Truth:
                     f"the direct watch on {resource} did not catch up with a list within {limit_seconds:g} s"
                 ) from None
 
-    def _shows(self, expected: dict[Key, str], resource: str, namespace: str, at: int) -> bool:
+    async def _listed(self, resource: str, namespace: str) -> tuple[dict[Key, str], float]:
+        """The resourceVersions of the objects that a consistent list has, and its revision; of what is not served, none at all."""
+        kind = self._watched.get(resource)
+        if kind is None:
+            return {}, math.inf
+        try:
+            answer = await self._api.call("GET", kind.path(namespace))
+        except ApiError as err:
+            if err.code != 404:
+                raise
+            return {}, math.inf
+        expected = {_key(kind, item): item["metadata"]["resourceVersion"] for item in _items(answer)}
+        return expected, revision(answer["metadata"].get("resourceVersion", "")) or 0
+
+    def _shows(self, expected: dict[Key, str], resource: str, namespace: str, at: float) -> bool:
         """Whether the watch shows the same as the list, leaving aside what changed after the list was made at revision `at`."""
         shown = {
             key: obj["metadata"]["resourceVersion"]
@@ -130,38 +153,81 @@ class Truth:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def _list(self, kind: ResourceType, *, first: bool = False) -> str:
-        """Take over the present state, whose revision is returned. Differences are commits, except the first time."""
-        for attempt in range(_LIST_ATTEMPTS):
-            try:
-                answer = await self._api.call("GET", kind.path())
-                break
-            except ApiError as err:
-                if err.code not in _NOT_YET or attempt + 1 == _LIST_ATTEMPTS:
-                    raise SetupError(f"cannot list {kind.name}: {err}") from err
-                await asyncio.sleep(RETRY_SECONDS)
-        found = {_key(kind, item): item for item in answer.get("items", [])}
+    async def _list_new(self, kind: ResourceType) -> str | None:
+        """The revision at which to begin to watch a resource; None when there is nothing to watch."""
+        try:
+            return await self._list(kind)
+        except _NotServed:
+            await self._lose(kind)
+            return None
+
+    async def _list(self, kind: ResourceType) -> str:
+        """Take over the present state, whose revision is returned.
+
+        Differences are commits, but for what was there before truth began.
+        """
+        answer = await self._asked_until_served(kind)
+        start, found = answer["metadata"].get("resourceVersion"), {_key(kind, item): item for item in _items(answer)}
+        if not start or not all(map(_has_revision, found.values())):
+            raise self._leaves_out(kind)
         for key in [key for key in self.objects if key[0] == kind.name and key not in found]:
             self._take(kind, "DELETED", self.objects[key])
         for key, item in found.items():
             known = self.objects.get(key)
-            if first:
+            if kind.name not in self._known:
                 self.objects[key], self._managed[key] = self._readable(kind, item), _managed(item)
             elif known is None or known["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:
                 self._take(kind, "MODIFIED" if known else "ADDED", item)
-        return str(answer["metadata"]["resourceVersion"])
+        self._known.add(kind.name)
+        return str(start)
 
-    async def _follow(self, kind: ResourceType, start: str) -> None:
-        """Watch for ever. A gap in the direct watch would make the history lie, so it is reported as an entry."""
+    async def _asked_until_served(self, kind: ResourceType) -> JSON:
+        attempts = 0
         while True:
             try:
-                start = await self._watch(kind, start)
-            except (aiohttp.ClientError, OSError, ApiError) as err:
-                if isinstance(err, ApiError) and err.code == 404:
-                    return  # its CustomResourceDefinition is gone
-                self._on_entry(Broke(at=time.monotonic(), where="truth", why=f"the direct watch on {kind.name} broke: {err}"))
-                await asyncio.sleep(RETRY_SECONDS)
-                start = await self._list(kind)
+                return await self._api.call("GET", kind.path())
+            except ApiError as err:
+                attempts += 1
+                if err.code == 404 and kind.name in self._known and not self._is_defined(kind.name):
+                    raise _NotServed from err
+                if err.code not in _NOT_YET or attempts == _LIST_ATTEMPTS:
+                    raise SetupError(f"cannot list {kind.name}: {err}") from err
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _follow(self, kind: ResourceType, start: str) -> None:
+        """Watch for as long as it is served."""
+        try:
+            while True:
+                start = await self._watch_or_list(kind, start)
+        except _NotServed:
+            await self._lose(kind)
+
+    async def _watch_or_list(self, kind: ResourceType, start: str) -> str:
+        """A gap in the direct watch would make the history lie, so it is reported as an entry."""
+        try:
+            return await self._watch(kind, start)
+        except (aiohttp.ClientError, OSError, ApiError) as err:
+            if isinstance(err, ApiError) and err.code == 404:
+                raise _NotServed from err
+            self._on_entry(Broke(at=time.monotonic(), where="truth", why=f"the direct watch on {kind.name} broke: {err}"))
+        await asyncio.sleep(RETRY_SECONDS)
+        return await self._list(kind)
+
+    async def _lose(self, kind: ResourceType) -> None:
+        """It is not served any more: its objects are gone, unless its definition serves another version, or was made again."""
+        self._watched.pop(kind.name, None)
+        await self._discover_new(kind.name)
+        if kind.name not in self._watched:
+            for key in [key for key in self.objects if key[0] == kind.name]:
+                self._take(kind, "DELETED", self.objects[key])
+        await self._tell_waiters()
+
+    def _leaves_out(self, kind: ResourceType) -> _NotServed:
+        """Nothing is known of it from now on."""
+        self._left_out.add(kind.name)
+        for key in [key for key in self.objects if key[0] == kind.name]:
+            del self.objects[key], self._managed[key]
+        return _NotServed(kind.name)
 
     async def _watch(self, kind: ResourceType, start: str) -> str:
         """One watch, to its end. Returns the resourceVersion to go on from."""
@@ -174,6 +240,8 @@ class Truth:
                     event = msgspec.json.decode(line)
                     if event["type"] == "ERROR":
                         raise ApiError.of(event["object"])
+                    if not _has_revision(event["object"]):
+                        raise self._leaves_out(kind)
                     start = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
                         self._take(kind, event["type"], event["object"])
@@ -186,7 +254,7 @@ class Truth:
 
     def _take(self, kind: ResourceType, what: str, item: JSON) -> None:
         obj, key = self._readable(kind, item), _key(kind, item)
-        before, since = self._managed.get(key, frozenset()), _managed(item)
+        old, before, since = self.objects.get(key), self._managed.get(key, frozenset()), _managed(item)
         if what == "DELETED":
             self._managed.pop(key, None)
             self.objects.pop(key, None)
@@ -209,8 +277,20 @@ class Truth:
                 managers=tuple(sorted({manager for manager, *_ in since - before})),
             )
         )
-        if kind.name == _CRDS and what != "DELETED" and has_condition(obj, "Established"):
-            self._spawn(self._discover_new(f"{obj['spec']['names']['plural']}.{obj['spec']['group']}"))
+        if kind.name == _CRDS and what != "DELETED":
+            self._see_definition(old, obj)
+
+    def _see_definition(self, old: JSON | None, new: JSON) -> None:
+        """A CustomResourceDefinition, which is named after its resource, was made or has changed."""
+        resource = new["metadata"]["name"]
+        if old is None or not has_condition(old, _ESTABLISHED):
+            self._known.add(resource)  # there were no objects of it yet
+        if has_condition(new, _ESTABLISHED):
+            self._spawn(self._discover_new(resource))
+
+    def _is_defined(self, resource: str) -> bool:
+        """Whether a CustomResourceDefinition of it is established."""
+        return has_condition(self.objects.get((_CRDS, "", resource), {}), _ESTABLISHED)
 
 
 @asynccontextmanager
@@ -229,6 +309,14 @@ async def watching(api: Api, on_entry: Callable[[Entry], None]) -> AsyncIterator
 def _key(kind: ResourceType, item: JSON) -> Key:
     meta = item["metadata"]
     return kind.name, meta.get("namespace", ""), meta["name"]
+
+
+def _items(answer: JSON) -> list[JSON]:
+    return answer.get("items") or []
+
+
+def _has_revision(item: JSON) -> bool:
+    return bool(item["metadata"].get("resourceVersion"))
 
 
 def _managed(item: JSON) -> frozenset[tuple[str, ...]]:

@@ -116,6 +116,12 @@ class Script(Draft):
         self.removed(name)
         return self.adds(Answered, request=self._request, outcome="ok", code=201)
 
+    def binds(self, name: str, *, node: str = "n") -> Self:
+        """The controller puts a pod on a node, which is answered with a Status."""
+        self._ask("create", "pods", name, subresource="binding")
+        self.applied(name, "pods", spec={"nodeName": node})
+        return self.adds(Answered, request=self._request, outcome="ok", code=201)
+
     def deletes_all(self, resource: str = "pods") -> Self:
         """The controller deletes a collection."""
         self._ask("deletecollection", resource)

@@ -2,13 +2,16 @@
 
 A commit is the controller's only if the answer to a write of the controller names it and the write was asked before: by uid and
 revision; for the first and for the deletion of an object by the uid alone, because a delete is often answered without a revision.
+Evictions and bindings of Pods are answered with a Status that names no object (kubernetes pkg/registry/core/pod/storage,
+eviction.go and storage.go): the deletion, or the node, of the Pod of that name is their work when it comes behind them.
+
 A write that changes nothing is answered with an earlier revision, which may be another user's: the first write that was answered
 with a revision made it. Writes whose answer was lost are the controller's own work, too, though it never heard of them
 (`Commit.heard` is None then).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from staleproof.core.history.entry import Answered, Asked, Committed
@@ -18,7 +21,7 @@ from staleproof.core.plan.manifest import Manifest
 
 LEADER = "control-plane.alpha.kubernetes.io/leader"
 """The annotation of a ConfigMap or Endpoints that is only there to elect a leader."""
-EVICTION = "eviction"
+EVICTION, BINDING = "eviction", "binding"
 _MADE = 201
 
 
@@ -56,7 +59,7 @@ def commits_of(committed: Iterable[tuple[Position, Committed]], requests: Sequen
     commits = []
     for index, entry in (pair for pairs in found.values() for pair in sorted(pairs, key=lambda pair: pair[1].revision)):
         before = last.get(entry.uid)
-        commits.append(Commit(index, entry, before, makers.of(index, entry, is_first=before is None)))
+        commits.append(Commit(index, entry, before, makers.of(index, entry, before)))
         last[entry.uid] = entry.object
     return commits
 
@@ -68,13 +71,13 @@ class _Makers:
         self._written: dict[tuple[str, int | None], Request] = {}
         self._created: dict[str, Request] = {}
         self._removed: dict[str, Request] = {}
-        self._evictions: dict[str, list[Request]] = defaultdict(list)
+        self._by_name: dict[tuple[str, str], list[Request]] = defaultdict(list)
         self._evicted: dict[str, Request | None] = {}
         self._begun: dict[str, int] = {}
         for request in requests:
             if is_executed(request):
-                if request.asked.subresource == EVICTION:  # answered with a Status, which names no object
-                    self._evictions[request.asked.name].append(request)
+                if request.asked.subresource in (EVICTION, BINDING):
+                    self._by_name[request.asked.subresource, request.asked.name].append(request)
                 for uid, revision in written(request):
                     self._written.setdefault((uid, revision), request)
                     if is_create(request):
@@ -82,22 +85,32 @@ class _Makers:
                     elif request.asked.verb in ("delete", "deletecollection"):
                         self._removed.setdefault(uid, request)
 
-    def of(self, index: int, entry: Committed, *, is_first: bool) -> Request | None:
-        self._begun.setdefault(entry.uid, index if is_first and entry.type == "ADDED" else -1)
+    def of(self, index: int, entry: Committed, before: Manifest | None) -> Request | None:
+        self._begun.setdefault(entry.uid, index if before is None and entry.type == "ADDED" else -1)
         candidates = [self._written.get((entry.uid, entry.revision))]
-        if is_first:
+        if before is None:
             candidates.append(self._created.get(entry.uid))
+        elif entry.resource == "pods" and _node_of(entry.object) and not _node_of(before):
+            candidates.append(self._first_named(BINDING, index, entry))
         if entry.type == "DELETED" or "deletionTimestamp" in entry.object["metadata"]:
             candidates.append(self._removed.get(entry.uid))
             candidates.append(self._evictor(index, entry))
         return next((request for request in candidates if request is not None and request.index < index), None)
 
     def _evictor(self, index: int, entry: Committed) -> Request | None:
-        """The first eviction by that name which was asked for while this incarnation was there, and before its deletion."""
         if entry.resource == "pods" and entry.uid not in self._evicted:
-            named = self._evictions.get(entry.name, ())
-            self._evicted[entry.uid] = next((each for each in named if self._begun[entry.uid] < each.index < index), None)
+            self._evicted[entry.uid] = self._first_named(EVICTION, index, entry)
         return self._evicted.get(entry.uid)
+
+    def _first_named(self, subresource: str, index: int, entry: Committed) -> Request | None:
+        """The first eviction or binding by that name which was asked while this incarnation was there, and before this change."""
+        named = self._by_name.get((subresource, entry.name), ())
+        return next((each for each in named if self._begun[entry.uid] < each.index < index), None)
+
+
+def _node_of(pod: Manifest) -> str:
+    spec = pod.get("spec")
+    return str(spec.get("nodeName", "")) if isinstance(spec, Mapping) else ""
 
 
 def is_removal(asked: Asked) -> bool:

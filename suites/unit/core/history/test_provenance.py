@@ -44,6 +44,31 @@ CASES = {
         "w-b",
         ["-", "create", "-", "create"],
     ),
+    "a binding puts a pod on a node, though its answer names no object": (
+        trial().wants(1).made("w-b").binds("w-b"),
+        "w-b",
+        ["-", "create"],
+    ),
+    "a binding whose answer was lost": (unheard(trial().wants(1).made("w-b").binds("w-b")), "w-b", ["-", "create?"]),
+    "nothing else is done by a binding": (
+        trial().wants(1).made("w-b").binds("w-b").applied("w-b", "pods", status={"phase": "Running"}),
+        "w-b",
+        ["-", "create", "-"],
+    ),
+    "what is made again under that name another user binds": (
+        trial().wants(1).made("w-b").binds("w-b").removed("w-b").made("w-b").applied("w-b", "pods", spec={"nodeName": "n"}),
+        "w-b",
+        ["-", "create", "-", "-", "-"],
+    ),
+    "a refused binding did nothing": (
+        trial()
+        .wants(1)
+        .made("w-b")
+        .fails("create", "w-b", subresource="binding", code=409)
+        .applied("w-b", "pods", spec={"nodeName": "n"}),
+        "w-b",
+        ["-", "-"],
+    ),
     "a refused create made nothing": (trial().wants(1).creates("w-a").refused("create", "w-a", "AlreadyExists"), "w-a", ["create"]),
     "a write that changes nothing does not make another user's change its own": (trial().wants(1).updates("w"), "w", ["-"]),
     "nor its own change that of the second write": (trial().wants(1).says(1).updates("w"), "w", ["-", "update"]),

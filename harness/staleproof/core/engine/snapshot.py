@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
-from staleproof.core.history.request import ApiRequest
+from staleproof.core.history.request import ApiRequest, one_object
 
 _LEFT_OUT = frozenset(
     {"resourceVersion", "resourceVersionMatch", "limit", "continue", "watch", "allowWatchBookmarks", "timeoutSeconds", "timeout",
@@ -48,16 +48,17 @@ _decode = msgspec.json.Decoder(_List).decode
 def target_at(request: ApiRequest, target: str, revision: int) -> str:
     """The request target of the LIST that shows at `revision` what this LIST, WATCH or GET asks for.
 
-    A `limit` is left out, as the watch cache does for resourceVersion 0. A GET becomes a LIST of one name.
+    A `limit` is left out, as the watch cache does for resourceVersion 0. A GET or a WATCH of one object becomes a
+    LIST of one name.
     """
     url = urlsplit(target)
     path = url.path
     query = [(key, value) for key, value in parse_qsl(url.query, keep_blank_values=True) if key not in _LEFT_OUT]
-    if request.verb == "get":
-        path = path.rstrip("/").rpartition("/")[0]
-        query.append(("fieldSelector", f"metadata.name={request.name}"))
-    elif request.verb == "watch":
+    if request.is_watch:
         path = _WATCH_PREFIX.sub(r"\1", path)
+    if request.name:
+        path = path.rstrip("/").rpartition("/")[0]
+        query = [(key, value) for key, value in query if key != "fieldSelector"] + [("fieldSelector", one_object(request.name))]
     query += [("resourceVersion", str(revision)), ("resourceVersionMatch", "Exact")]
     return f"{path}?{urlencode(query)}"
 

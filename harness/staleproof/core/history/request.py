@@ -86,6 +86,9 @@ def flag(query: dict[str, str], name: str) -> bool:
 def parse(method: str, target: str) -> ApiRequest | None:
     """The API request in an HTTP request line, or None when it is not about a resource (discovery, /healthz, /openapi).
 
+    A watch of one name, which only the deprecated prefix spells, selects it by a field (apiserver pkg/endpoints/handlers/get.go,
+    ListResource with forceWatch).
+
     >>> parse("GET", "/apis/apps/v1/namespaces/a/replicasets?watch=1").verb
     'watch'
     """
@@ -102,9 +105,16 @@ def parse(method: str, target: str) -> ApiRequest | None:
     plural, name, *sub = [*segments, ""] if len(segments) == 1 else segments
     resource = f"{plural}.{match['group']}" if match["group"] else plural
     watching = method == "GET" and (legacy_watch or (not name and flag(query, "watch")))
+    if watching and name and not query.get("fieldSelector"):
+        query["fieldSelector"] = one_object(name)
     verb = "watch" if watching else (_OBJECT_VERBS if name else _COLLECTION_VERBS).get(method, "other")
     subresource = sub[0] if sub else ""  # what follows (pods/x/proxy/a/b) is not for the API server
     return ApiRequest(verb, resource, namespace, name, subresource, query, dry_run="dryRun" in query)
+
+
+def one_object(name: str) -> str:
+    """The field selector of one name."""
+    return f"metadata.name={name}"
 
 
 def _namespace(segments: list[str]) -> tuple[str, list[str]]:

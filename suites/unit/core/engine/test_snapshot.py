@@ -40,6 +40,9 @@ def at(target: str) -> tuple[str, dict[str, list[str]]]:
         ("/apis/apps/v1/watch/namespaces/trial/deployments", "/apis/apps/v1/namespaces/trial/deployments", {}),
         ("/api/v1/namespaces/watch/pods?watch=1", "/api/v1/namespaces/watch/pods", {}),  # a namespace of that name
         ("/apis/watch/v1/watch/things", "/apis/watch/v1/things", {}),  # and a group
+        ("/api/v1/watch/namespaces/trial/pods/x?resourceVersion=0", PODS, {"fieldSelector": ["metadata.name=x"]}),
+        ("/api/v1/watch/namespaces/trial/pods/x?fieldSelector=metadata.name%3Dx", PODS, {"fieldSelector": ["metadata.name=x"]}),
+        ("/api/v1/watch/nodes/x?fieldSelector=", "/api/v1/nodes", {"fieldSelector": ["metadata.name=x"]}),
         # one object
         (f"{PODS}/x", PODS, {"fieldSelector": ["metadata.name=x"]}),
         (f"{PODS}/x?resourceVersion=0", PODS, {"fieldSelector": ["metadata.name=x"]}),

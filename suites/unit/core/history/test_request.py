@@ -127,6 +127,23 @@ def test_the_selector_is_one_string(query: str, selector: str) -> None:
     assert get(query).selector == selector
 
 
+@pytest.mark.parametrize(
+    ("target", "selector"),
+    [
+        ("/api/v1/watch/namespaces/a/pods/x", "metadata.name=x"),
+        ("/api/v1/watch/namespaces/a/pods/x?fieldSelector=", "metadata.name=x"),
+        ("/api/v1/watch/namespaces/a/pods/x?fieldSelector=metadata.name%3Dx&labelSelector=b", "b&metadata.name=x"),
+        ("/api/v1/watch/nodes/x", "metadata.name=x"),
+        ("/api/v1/watch/namespaces/a/pods", ""),
+        ("/api/v1/namespaces/a/pods/x", ""),
+    ],
+)
+def test_a_watch_of_one_name_selects_it(target: str, selector: str) -> None:
+    found = parse("GET", target)
+    assert found is not None
+    assert found.selector == selector
+
+
 @pytest.mark.parametrize("verb", ["get", "list", "watch", "other", "create", "update", "patch", "delete", "deletecollection"])
 def test_which_verbs_write(verb: str) -> None:
     assert ApiRequest(verb, "pods", "a", "", "", {}).is_write is (verb not in ("get", "list", "watch", "other"))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from staleproof.core.engine.snapshot import target_at
+from staleproof.core.engine.snapshot import is_list, target_at
 from staleproof.core.history.request import ApiRequest
 from staleproof.core.times import ANSWER_SECONDS
 
@@ -67,7 +67,7 @@ class ApiServer:
         """The LIST that shows at this revision what a client's read asks for; None when the API server can no longer tell."""
         accept = _OF_ONE_OBJECT.sub("as=PartialObjectMetadataList", headers.get("accept", "*/*"))
         answer = await self.ask("GET", target_at(request, target, revision), on_behalf(headers, accept=accept))
-        return answer.body if answer is not None and answer.code == 200 else None
+        return answer.body if answer is not None and answer.code == 200 and is_list(answer.body) else None
 
 
 def on_behalf(headers: Mapping[str, str], **instead: str) -> dict[str, str]:

@@ -26,12 +26,15 @@ class _Meta(msgspec.Struct):
 
 
 class _List(msgspec.Struct):
+    """A list, or a Table. One of metadata has `"items":null` when it is empty (apiserver pkg/endpoints/handlers/response.go,
+    asPartialObjectMetadataList)."""
+
     kind: str = ""
     apiVersion: str = ""
     metadata: _Meta = msgspec.field(default_factory=_Meta)
-    items: list[msgspec.Raw] = []
+    items: list[dict[str, msgspec.Raw]] | None = None
     columnDefinitions: msgspec.Raw = msgspec.Raw(b"null")
-    rows: list[msgspec.Raw] = []
+    rows: list[msgspec.Raw] | None = None
 
 
 class _Object(msgspec.Struct):
@@ -70,6 +73,15 @@ def watch_from(target: str, revision: int) -> str:
     return f"{url.path}?{urlencode([*query, ('resourceVersion', str(revision))])}"
 
 
+def is_list(body: bytes) -> bool:
+    """Whether it can be told what these bytes list: an aggregated API may answer in its own way."""
+    try:
+        _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
 def single(body: bytes) -> bytes | None:
     """The only object of a list, as a GET answers it; None when there is none."""
     return next(_objects(body), None)
@@ -82,17 +94,15 @@ def initial_events(body: bytes) -> bytes:
 
 def _objects(body: bytes) -> Iterator[bytes]:
     found = _decode(body)
-    for row in found.rows:
+    for row in found.rows or ():
         yield _one_row(found, row)
-    for item in found.items:
+    for item in found.items or ():
         yield _typed(found, item)
 
 
-def _typed(found: _List, item: msgspec.Raw) -> bytes:
+def _typed(found: _List, item: dict[str, msgspec.Raw]) -> bytes:
     """Items of built-in lists have no kind of their own, single objects do."""
-    obj = msgspec.json.decode(item)
-    kind = found.kind.removesuffix("List")
-    return msgspec.json.encode({"kind": kind, "apiVersion": found.apiVersion} | obj)
+    return msgspec.json.encode({"kind": found.kind.removesuffix("List"), "apiVersion": found.apiVersion, **item})
 
 
 def _one_row(found: _List, row: msgspec.Raw) -> bytes:

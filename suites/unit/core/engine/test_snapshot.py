@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from staleproof.core.engine.snapshot import initial_events, single, target_at, watch_from
+from staleproof.core.engine.snapshot import initial_events, is_list, single, target_at, watch_from
 from staleproof.core.history.frame import FrameReader
 
 from ..fault.asking import PODS, request
@@ -98,11 +98,36 @@ def test_a_single_object_has_the_kind_that_lists_leave_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [listed("PodList", "v1"), table(), b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"}}']
+    "body",
+    [
+        listed("PodList", "v1"),
+        table(),
+        b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"}}',
+        b'{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"items":null}',
+        b'{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"rows":null}',
+    ],
 )
 def test_what_was_not_there(body: bytes) -> None:
     assert single(body) is None
     assert initial_events(body) == b""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (PODLIST, True),
+        (table(), True),
+        (b'{"kind":"PodList","items":null}', True),
+        (b"", False),
+        (b"k8s\x00", False),
+        (b"[]", False),
+        (b'{"items":[null]}', False),
+        (b'{"items":"\xff"}', False),
+        (b'{"items":' + b"[" * 100_000, False),
+    ],
+)
+def test_what_cannot_be_read_is_no_list(body: bytes, *, expected: bool) -> None:
+    assert is_list(body) is expected
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ Frames leave a stream in order, so while one is kept nothing newer can have been
 ended is forgotten: a client that opens the next one is shown it again, or lists.
 
 The first list of a resource begins with a LIST, with a WATCH that asks for the initial state (WatchList), or when either is
-refused. It is complete with its last page, with the bookmark that ends the initial events, or when an ordinary watch is opened:
-that goes on from a list, or has no end that could be seen. A stream that was open before the trial had been listed then. Whichever
-list of a collection comes first counts, a live one with a selector, too: when in doubt it is complete.
+refused. It is complete with its last page, with the bookmark that ends the initial events, or when another watch is opened: that
+goes on from a list, or has no end that could be seen, as a WatchList that does not ask for bookmarks (apiserver
+pkg/storage/cacher/cacher.go, isListWatchRequest). A stream that was open before the trial had been listed then. Whichever list of a
+collection comes first counts, a live one with a selector, too: when in doubt it is complete.
 
 Divergence from Kubernetes: a frame counts as shown when it left the proxy, a little before the controller has really taken it in; a
 list without an object counts as having shown that it is gone, if it would have held it; another object under its name does, too.
@@ -162,7 +163,7 @@ class Life:
         if entry.since is not None:
             self._reach(index, entry.resource, entry.since)
         self.listing.setdefault(entry.resource, index)
-        if not entry.watch_list or entry.since is not None:
+        if not (entry.watch_list and entry.bookmarks) or entry.since is not None:
             self.listed.setdefault(entry.resource, index)
         self._keep(index, entry.resource)
 

@@ -339,7 +339,7 @@ def test_what_was_kept_at_some_time() -> None:
 # --- first lists
 
 LIST = Asked(at=0, request=RequestId(1), client="c", verb="list", resource="pods")
-WATCH_LIST = Opened(at=0, stream=StreamId(7), client="c", resource="pods", watch_list=True)
+WATCH_LIST = Opened(at=0, stream=StreamId(7), client="c", resource="pods", watch_list=True, bookmarks=True)
 BEGUN = (
     (LIST,),
     (WATCH_LIST,),
@@ -350,6 +350,7 @@ COMPLETE = (
     (LIST, Listed(at=0, request=RequestId(1), client="c", resource="pods", revision=Revision(1))),
     (WATCH_LIST, Delivered(at=0, stream=StreamId(7), type="BOOKMARK", revision=Revision(1), initial_end=True)),
     (Opened(at=0, stream=StreamId(7), client="c", resource="pods", start="5"),),
+    (Opened(at=0, stream=StreamId(7), client="c", resource="pods", watch_list=True),),  # it has no end that could be seen
     (Opened(at=0, stream=StreamId(7), client="c", resource="pods", watch_list=True, since=Revision(5)),),
 )
 

@@ -30,7 +30,9 @@ class Schedule:
 
     `namespace` is the trial's: requests elsewhere do not count, and frames from elsewhere do not count as firing (the streams of a
     controller that watches all namespaces carry both). But where the controller makes something, that is the trial's, too, unless
-    it is another trial's. Empty counts everything. `plan` is the number of this installation: each has another.
+    it is another trial's; and what an API server does to all of its clients, it does everywhere. Empty counts everything.
+
+    `plan` is the number of this installation: each has another.
     """
 
     def __init__(self, faults: Sequence[AnyFault] = (), namespace: str = "", *, plan: int = 0) -> None:
@@ -185,8 +187,7 @@ class Schedule:
 
     def leaves_alone(self, request: ApiRequest) -> bool:
         """Whether no fault of the plan, open or yet to open, has anything to do with this request or its answer."""
-        ended = not self._concerns_trial(request)
-        return ended or not any(each.phase != "closed" and each.fault.concerns_request(request) for each in self._faults)
+        return not any(each.phase != "closed" and self._meets(request, each.fault) for each in self._faults)
 
     def revision_at(self, step: int) -> int:
         """The API server's revision at the beginning of a step; `on_request` has made sure that it is known."""
@@ -264,11 +265,12 @@ class Schedule:
         return None if number is None else self._faults[number]
 
     def _open_for(self, request: ApiRequest) -> Iterator[PlannedFault]:
-        if not self._concerns_trial(request):
-            return
         for planned in self._faults:
-            if planned.is_open and planned.fault.concerns_request(request):
+            if planned.is_open and self._meets(request, planned.fault):
                 yield planned
+
+    def _meets(self, request: ApiRequest, fault: AnyFault) -> bool:
+        return fault.concerns_request(request) and (fault.shared or self._concerns_trial(request))
 
     def _concerns_trial(self, request: ApiRequest) -> bool:
         return self._is_mine(request.namespace) or self._makes(request)

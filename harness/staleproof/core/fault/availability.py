@@ -161,8 +161,6 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
     how: Literal["http", "event"] = "http"
 
     def on_request(self, request: ApiRequest, nth: int) -> RequestDecision:
-        if not request.is_watch_list:
-            return PASS
         if self.how == "event":
             return Reply(
                 500,
@@ -179,6 +177,9 @@ class RefuseWatchList(Fault, frozen=True, kw_only=True, tag="RefuseWatchList"):
 
     def concerns(self, resource: str) -> bool:
         return self.resource in (ANY, resource)  # leases, too: one server has the feature or has it not
+
+    def concerns_request(self, request: ApiRequest) -> bool:
+        return super().concerns_request(request) and request.is_watch_list
 
     def misfits(self) -> Iterator[Misfit]:
         yield from super().misfits()

@@ -590,6 +590,16 @@ def test_what_the_api_server_does_happens_to_all_programs() -> None:
     ]
 
 
+@pytest.mark.parametrize("path", ["/api/v1/pods", PODS, "/api/v1/namespaces/controllers/configmaps"])
+def test_a_server_without_the_feature_refuses_every_watch_list(path: str) -> None:
+    """Also of the namespace that the controller itself is in."""
+    schedule = opened(RefuseWatchList(), Reject(resource="*", verb="watch", times=None))
+    listing = request(f"GET {path}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true")
+    assert schedule.on_request(listing)[1] == FIRST
+    assert not schedule.leaves_alone(listing)
+    assert schedule.on_request(request(f"GET {path}?watch=1"))[1] == (None if "controllers" in path else SECOND)
+
+
 def test_a_first_list_is_broken_off_once_and_every_one_is_slow() -> None:
     schedule = Schedule([SlowStart(resource="pods", by_seconds=2.0, then="closes")], "trial")
     schedule.begin_step(1, 0.0)

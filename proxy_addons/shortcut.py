@@ -16,7 +16,7 @@ from mitmproxy.proxy import commands, events, layer
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers import HttpLayer
 
-from staleproof.core.engine.exchange import Exchange, with_body
+from staleproof.core.engine.exchange import Exchange, with_content
 from staleproof.core.history.entry import RequestId
 from staleproof.core.history.request import ApiRequest, flag, is_long_running, json_only, parse
 
@@ -191,7 +191,8 @@ def _errand(data: bytes, client: Client) -> Errand | None:
         raise Unusual from None
     if request is None or request.is_watch or request.verb == "other" or is_long_running(request) or flag(request.query, "follow"):
         raise Unusual
-    return Errand(plain, with_body(request, plain.body), client)
+    content_type = plain.head.get(b"content-type").decode(errors="replace")
+    return Errand(plain, with_content(request, content_type, plain.body), client)
 
 
 def _readable(answer: Answer) -> bytes:

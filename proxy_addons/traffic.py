@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from mitmproxy import connection, http
 
-from staleproof.core.engine.exchange import Exchange, with_body
+from staleproof.core.engine.exchange import Exchange, with_content
 from staleproof.core.history.entry import RequestId
 from staleproof.core.history.request import ApiRequest, flag, is_long_running, json_only, parse
 
@@ -60,7 +60,8 @@ class Traffic:
                 return
             number = RequestId(0 if request.is_watch else next(self._state.request_numbers))
             body = readable(flow.request)
-            exchange = Exchange(number, with_body(request, body), self._identity(flow))
+            content_type = flow.request.headers.get("content-type", "")
+            exchange = Exchange(number, with_content(request, content_type, body), self._identity(flow))
             if not request.is_watch:
                 self._open[flow.id] = exchange
                 self._state.record(exchange.asked(body, self._state.now()))

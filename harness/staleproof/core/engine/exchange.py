@@ -8,6 +8,8 @@ from staleproof.core.history.entry import Answered, Asked, FaultIndex, Listed, R
 from staleproof.core.history.provenance import EVICTION
 from staleproof.core.history.request import ApiRequest
 
+_APPLY = "application/apply-patch+"
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -51,7 +53,7 @@ class Exchange:
             version=request.query.get("resourceVersion", ""),
             precondition_uid=uid,
             precondition_revision=revision,
-            dry_run=with_body(request, body).dry_run,
+            dry_run=with_content(request, "", body).dry_run,
         )
 
     def answered(self, code: int, body: bytes, now: float, *, retry_after: bool) -> Answered | Listed:
@@ -108,13 +110,18 @@ class Exchange:
         )
 
 
-def with_body(request: ApiRequest, body: bytes) -> ApiRequest:
-    """The request as it is understood once its body has been read.
+def with_content(request: ApiRequest, content_type: str, body: bytes) -> ApiRequest:
+    """The request as it is understood once what comes with it has been read.
+
+    A patch is a server-side apply by its content type alone, `application/apply-patch+yaml` or `+cbor`: other patches may name a
+    field manager, too (apiserver pkg/endpoints/handlers/patch.go).
 
     The DeleteOptions of a delete are what its body says, and what its query says only if it has none (apiserver
     pkg/endpoints/handlers/delete.go, DeleteResource and DeleteCollection). An eviction is a dry run if either says so (kubernetes
     pkg/registry/core/pod/storage/eviction.go, propagateDryRun).
     """
+    if request.verb == "patch":
+        return replace(request, applies=content_type.startswith(_APPLY))
     if not body:
         return request
     if request.verb in ("delete", "deletecollection"):

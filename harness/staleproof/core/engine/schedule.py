@@ -277,7 +277,7 @@ class Schedule:
 
     def _makes(self, request: ApiRequest) -> bool:
         """Whether the controller makes something for the trial there, or may do so."""
-        may_make = request.verb == "create" or (request.verb == "patch" and "fieldManager" in request.query)  # server-side apply
+        may_make = (request.verb == "create" or request.applies) and not request.subresource
         is_work = not request.dry_run and request.resource not in BOOKKEEPING
         return may_make and is_work and not is_trials(request.namespace)
 

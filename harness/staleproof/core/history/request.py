@@ -31,8 +31,10 @@ BOOKKEEPING = frozenset({"leases.coordination.k8s.io", "events", "events.events.
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
     """One request to a resource. `resource` is spelt group-qualified, as kubectl does: `pods`, `replicasets.apps`. `program`: which
-    further program of the subject it comes from; empty: it comes from the controller itself. `dry_run`: nothing of it is stored, as
-    far as is known; a body may have more to say."""
+    further program of the subject it comes from; empty: it comes from the controller itself.
+
+    `dry_run`: nothing of it is stored. `applies`: it is a server-side apply, which makes what is not there. Both as far as is
+    known: what comes with a request may have more to say."""
 
     verb: str
     resource: str
@@ -42,6 +44,7 @@ class ApiRequest:
     query: dict[str, str]
     program: str = ""
     dry_run: bool = False
+    applies: bool = False
 
     def of_program(self, program: str) -> "ApiRequest":
         """The same request as one of this program."""

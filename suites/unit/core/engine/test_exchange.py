@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.engine.exchange import Exchange, with_body
+from staleproof.core.engine.exchange import Exchange, with_content
 from staleproof.core.history.entry import Answered, FaultIndex, Item, Listed, Refused, RequestId
 from staleproof.core.history.resource_version import Revision
 
@@ -66,7 +66,22 @@ def test_only_a_delete_has_preconditions_in_its_body(method: str, insists: tuple
 )
 def test_where_a_dry_run_is_asked_for(line: str, body: bytes, *, is_dry: bool) -> None:
     assert exchange(line).asked(body, 1.0).dry_run is is_dry
-    assert with_body(request(line), body).dry_run is is_dry
+    assert with_content(request(line), "application/json", body).dry_run is is_dry
+
+
+@pytest.mark.parametrize(
+    ("line", "content_type", "applies"),
+    [
+        (f"PATCH {PODS}/x?fieldManager=c", "application/apply-patch+yaml", True),
+        (f"PATCH {PODS}/x?fieldManager=c&force=true", "application/apply-patch+cbor", True),
+        (f"PATCH {PODS}/x/status?fieldManager=c", "application/apply-patch+yaml; charset=utf-8", True),
+        (f"PATCH {PODS}/x?fieldManager=c", "application/merge-patch+json", False),
+        (f"PATCH {PODS}/x?fieldManager=c", "", False),
+        (f"PUT {PODS}/x?fieldManager=c", "application/apply-patch+yaml", False),
+    ],
+)
+def test_which_patch_is_a_server_side_apply(line: str, content_type: str, *, applies: bool) -> None:
+    assert with_content(request(line), content_type, b"{}").applies is applies
 
 
 @pytest.mark.parametrize(

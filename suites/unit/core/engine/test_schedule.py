@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.engine.exchange import with_body
+from staleproof.core.engine.exchange import with_content
 from staleproof.core.engine.gate import Ruling
 from staleproof.core.engine.planned_fault import FaultChange, FaultCloses, FaultEnds, FaultOpens, FaultRef
 from staleproof.core.engine.schedule import Schedule
@@ -199,7 +199,7 @@ def test_which_write_is_an_own_write(fault: AnyFault, line: str, *, opens: bool)
 
 def test_a_delete_whose_body_asks_for_a_dry_run_is_no_own_write() -> None:
     delete = request(f"DELETE {PODS}/x")
-    tried, hides, rejects = with_body(delete, b'{"dryRun":["All"]}'), opened(hide("delete")), opened(Reject(resource="pods"))
+    tried, hides, rejects = with_content(delete, "", b'{"dryRun":["All"]}'), opened(hide("delete")), opened(Reject(resource="pods"))
     assert [signed(hides.triggered_by(each, 0.0)) for each in (tried, delete)] == [[], ["+0"]]
     assert [rejects.leaves_alone(each) for each in (tried, delete)] == [True, False]
     assert [rejects.on_request(each)[0] == PASS for each in (tried, delete)] == [True, False]
@@ -389,6 +389,26 @@ def test_where_the_controller_made_something_is_the_trials_from_then_on() -> Non
     assert schedule.leaves_alone(elsewhere)
     schedule.triggered_by(request("POST /api/v1/namespaces/other/configmaps"), 0.0)
     assert not schedule.leaves_alone(elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("line", "content_type", "makes"),
+    [
+        ("POST /api/v1/namespaces/other/configmaps", "application/json", True),
+        ("POST /api/v1/namespaces/other/configmaps?dryRun=All", "application/json", False),
+        ("POST /api/v1/namespaces/other/pods/x/eviction", "application/json", False),
+        ("POST /api/v1/namespaces/other/serviceaccounts/x/token", "application/json", False),
+        ("PATCH /api/v1/namespaces/other/configmaps/x?fieldManager=c", "application/apply-patch+yaml", True),
+        ("PATCH /api/v1/namespaces/other/configmaps/x?fieldManager=c", "application/merge-patch+json", False),
+        ("PATCH /apis/example.com/v1/namespaces/other/things/x/status?fieldManager=c", "application/apply-patch+yaml", False),
+    ],
+)
+def test_what_makes_something_elsewhere(line: str, content_type: str, *, makes: bool) -> None:
+    schedule = opened(Reject(resource="*", verb="write", times=None))
+    asked = with_content(request(line), content_type, b"{}")
+    assert (schedule.on_request(asked)[0] != PASS) is makes
+    schedule.triggered_by(asked, 0.0)
+    assert schedule.leaves_alone(request("PUT /api/v1/namespaces/other/pods/y")) is not makes
 
 
 def test_connections_are_refused_while_the_fault_is_open() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -15,9 +15,13 @@ from staleproof.core.times import ANSWER_SECONDS
 
 from .upstream import Line, Lines
 
-_PASSED_ON = ("authorization", "accept", "user-agent", "impersonate-user", "impersonate-group")
+_PASSED_ON = frozenset({"authorization", "accept", "user-agent"})
+_IMPERSONATES = "impersonate-"  # User, Group (once for each), Uid and any Extra-… (API reference, user impersonation)
 _LIMIT = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
 _OF_ONE_OBJECT = re.compile(r"as=PartialObjectMetadata(?!List)")
+
+Fields = Sequence[tuple[str, str]]
+"""Header fields in order. One name may occur more than once, and several are not the same as one with commas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class ApiServer:
         _, line = await loop.create_connection(Line, self.host, self.port, ssl=self._tls, server_hostname=self.host)
         return line
 
-    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> ServerAnswer | None:
+    async def ask(self, method: str, target: str, headers: Fields, body: bytes = b"") -> ServerAnswer | None:
         """The answer to this request; None when no server answers."""
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=_LIMIT, auto_decompress=True)
@@ -63,13 +67,17 @@ class ApiServer:
         except (aiohttp.ClientError, TimeoutError):
             return None
 
-    async def list_at(self, request: ApiRequest, target: str, headers: Mapping[str, str], revision: int) -> bytes | None:
+    async def list_at(self, request: ApiRequest, target: str, headers: Fields, revision: int) -> bytes | None:
         """The LIST that shows at this revision what a client's read asks for; None when the API server can no longer tell."""
-        accept = _OF_ONE_OBJECT.sub("as=PartialObjectMetadataList", headers.get("accept", "*/*"))
+        wanted = ",".join(value for name, value in headers if name.lower() == "accept")
+        accept = _OF_ONE_OBJECT.sub("as=PartialObjectMetadataList", wanted or "*/*")
         answer = await self.ask("GET", target_at(request, target, revision), on_behalf(headers, accept=accept))
         return answer.body if answer is not None and answer.code == 200 and is_list(answer.body) else None
 
 
-def on_behalf(headers: Mapping[str, str], **instead: str) -> dict[str, str]:
+def on_behalf(headers: Iterable[tuple[str, str]], **instead: str) -> Fields:
     """The header fields of a client that go with a request of ours. `instead` says what differs, in lower case."""
-    return {name: headers[name] for name in _PASSED_ON if name in headers} | {k.replace("_", "-"): v for k, v in instead.items()}
+    ours = {name.replace("_", "-"): value for name, value in instead.items()}
+    fields = [(name.lower(), value) for name, value in headers]
+    passed_on = (each for each in fields if each[0] in _PASSED_ON or each[0].startswith(_IMPERSONATES))
+    return [*(each for each in passed_on if each[0] not in ours), *ours.items()]

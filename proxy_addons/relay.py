@@ -153,7 +153,7 @@ class Relay:
         if "resourceVersion" not in watch.request.query:
             what += " without resourceVersion (legality row 24b)"
         method, target, version = head.line.decode().split(" ")
-        headers = {key.decode(): value.decode() for key, value in head.fields}
+        headers = [(key.decode(), value.decode()) for key, value in head.fields]
         answer = await self._api_server.list_at(watch.request, target, headers, revision)
         if answer is None:
             self._state.refused(fault, f"the API server no longer knows revision {revision}", what)

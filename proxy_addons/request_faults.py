@@ -18,7 +18,7 @@ from staleproof.core.fault.availability import GONE
 from staleproof.core.fault.decision import Competition, Cut, FromPast, Reply, Stall, Wait
 from staleproof.core.history.entry import Competed, Resumed, Stalled
 
-from .api_server import ApiServer, on_behalf
+from .api_server import ApiServer, Fields, on_behalf
 from .connections import Connections
 from .proxy_state import ProxyState
 from .relay import Relay
@@ -132,7 +132,7 @@ class RequestFaults:
         if exchange.request.is_watch:
             self._relay.from_past(flow.id, revision, fault)
             return
-        answer = await self._api_server.list_at(exchange.request, flow.request.path, flow.request.headers, revision)
+        answer = await self._api_server.list_at(exchange.request, flow.request.path, _fields(flow.request), revision)
         number = self._state.schedule.number(fault)
         if answer is None:
             self._state.refused(fault, f"the API server no longer knows revision {revision}", str(exchange))
@@ -152,7 +152,7 @@ class RequestFaults:
             state.refused(fault, rival, str(exchange))
             return
         own = {"authorization": f"Bearer {self._rival_token}"} if self._rival_token else {}
-        headers = on_behalf(request.headers, content_type=rival.content_type, accept="application/json", **own)
+        headers = on_behalf(_fields(request), content_type=rival.content_type, accept="application/json", **own)
         said = await self._api_server.ask(rival.method, rival.target, headers, rival.body)
         if said is None or not 200 <= said.code < 300:
             state.refused(fault, f"the competing {rival.method} was answered {said.code if said else 'not at all'}", str(exchange))
@@ -185,6 +185,10 @@ def readable(message: http.Message) -> bytes:
         return message.get_content(strict=True) or b""
     except (ValueError, TypeError):  # mitmproxy tries Python's codecs too, and those raise what they like
         return message.raw_content or b""
+
+
+def _fields(request: http.Request) -> Fields:
+    return [(str(name), str(value)) for name, value in request.headers.items(multi=True)]
 
 
 def _response(reply: Reply) -> http.Response:

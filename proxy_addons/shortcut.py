@@ -49,6 +49,10 @@ class Errand:
     is_last: bool = True
     leave: Callable[[], None] = lambda: None
 
+    def waits_on(self, line: Line) -> None:
+        """The answer comes on this line."""
+        self.leave = line.close
+
     @property
     def waits(self) -> bool:
         """Whether the client is still there."""
@@ -94,14 +98,15 @@ class Shortcut:
     async def _run(self, errand: Errand, line: Line) -> None:
         """Ask the API server on this line, and record what mitmproxy's flows are recorded as."""
         state, plain = self._state, errand.plain
-        errand.taken, errand.leave = True, line.close
+        errand.taken = True
         client = self._identities.of(_authorization(plain.head))
         exchange = Exchange(RequestId(next(state.request_numbers)), errand.request, client)
         state.record(exchange.asked(plain.body, state.now()))
         state.requested(errand.request)
         try:
-            answer = await line.ask(self._onward(plain.head) + plain.body, method=plain.method)
-        except ConnectionError as err:
+            data = self._onward(plain.head) + plain.body
+            answer = await self._api_server.lines.ask(line, data, method=plain.method, on_line=errand.waits_on)
+        except OSError as err:
             why = str(err) if errand.waits else "the client disconnected"
             errand.answer = _BAD_GATEWAY if errand.waits else b""
             state.record(exchange.broken(why, state.now()))

@@ -16,6 +16,7 @@ from .wire import Head, Incoming, status_of
 
 _LONGEST_HEAD = 1 << 20
 _NO_BODY = frozenset({204, 304})
+_READS = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +30,11 @@ class Answer:
 
 
 class Line(asyncio.Protocol):
-    """One connection."""
+    """One connection. `is_kept`: an earlier request was answered on it."""
 
     def __init__(self) -> None:
-        self.is_open = True
+        self.is_open, self.is_kept = True, False
+        self._is_ended = False
         self._transport: asyncio.WriteTransport
         self._answer: asyncio.Future[Answer] | None = None
         self._reading: Reading
@@ -46,6 +48,11 @@ class Line(asyncio.Protocol):
         self._reading, self._answer = Reading(method), asyncio.get_running_loop().create_future()
         self._transport.write(request)
         return self._answer
+
+    @property
+    def met_its_end(self) -> bool:
+        """Whether it was kept, and the server ended it without a byte of an answer: its end and the request may have crossed."""
+        return self.is_kept and self._is_ended and not self._reading.has_begun
 
     def close(self) -> None:
         self.is_open = False
@@ -62,10 +69,11 @@ class Line(asyncio.Protocol):
             self.close()
             return
         if answer is not None:
+            self.is_kept = True
             self._answer.set_result(answer)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.is_open = False
+        self._is_ended, self.is_open = self.is_open, False
         if self._answer is not None and not self._answer.done():
             answer = None if exc else self._reading.end()
             if answer is None:
@@ -90,6 +98,25 @@ class Lines:
             line.close()
         return await self._connect()
 
+    async def ask(self, line: Line, request: bytes, *, method: str, on_line: Callable[[Line], object]) -> Answer:
+        """The answer to a whole request on this line. OSError when none comes; `on_line` is told where it is waited for.
+
+        A read whose request crossed with the end of a line that was kept is asked for once more on a new one, as Go's client does
+        (net/http transport.go, shouldRetryRequest). Of a write it cannot be known whether it was executed.
+        """
+        on_line(line)
+        try:
+            return await line.ask(request, method=method)
+        except ConnectionError:
+            if method not in _READS or not line.met_its_end:
+                raise
+        another = await self._connect()
+        on_line(another)
+        answer = await another.ask(request, method=method)
+        if not answer.is_last:
+            self.give_back(another)
+        return answer
+
     def give_back(self, line: Line) -> None:
         if line.is_open:
             self._free.append((line, asyncio.get_running_loop().time()))
@@ -103,6 +130,10 @@ class Reading:
         self._incoming = Incoming(HttpResponseParser)
         self._parts: list[bytes] = []
         self._bodies: list[bytes] = []
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self._parts)
 
     def feed(self, data: bytes) -> Answer | None:
         """The answer, if it is whole now. ConnectionError when it breaks the rules."""

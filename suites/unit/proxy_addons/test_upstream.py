@@ -1,11 +1,14 @@
 """Whole answers of the API server, however their bytes come."""
 
+import asyncio
+from collections.abc import Callable, Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 # The leaf under test.
-from staleproof.proxy_addons.upstream import Answer, Reading  # noqa: TID251
+from staleproof.proxy_addons.upstream import Answer, Line, Lines, Reading  # noqa: TID251
 
 OK = b"HTTP/1.1 200 OK\r\n"
 ANSWERS = {
@@ -83,3 +86,89 @@ def test_an_api_server_that_wants_to_close_is_taken_at_its_word(data: bytes) -> 
 def test_what_breaks_the_rules_is_no_answer(data: bytes) -> None:
     with pytest.raises(ConnectionError, match=r"expected|never ends"):
         Reading("GET").feed(data)
+
+
+# --- lines that are kept
+
+WHOLE, HALF = OK + b"Content-Length: 2\r\n\r\n{}", OK + b"Content-Length: 2\r\n\r\n{"
+
+
+class Server(asyncio.WriteTransport):
+    """The other end of a line: says these, one for each request, and closes when it has nothing to say or has said half."""
+
+    def __init__(self, says: Sequence[bytes]) -> None:
+        super().__init__()
+        self.heard: list[bytes] = []
+        self.line = Line()
+        self._says = list(says)
+        self.line.connection_made(self)
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.heard.append(bytes(data))
+        said = self._says.pop(0) if self._says else b""
+        asyncio.get_running_loop().call_soon(self._answer, said)
+
+    def _answer(self, said: bytes) -> None:
+        if self.line.is_open and said:
+            self.line.data_received(said)
+        if self.line.is_open and said != WHOLE:
+            self.line.connection_lost(None)
+
+    def abort(self) -> None:
+        asyncio.get_running_loop().call_soon(self.line.connection_lost, None)
+
+
+async def asked(
+    method: str, *said: Sequence[bytes], kept: bool = True, on_line: Callable[[Line], object] = lambda _: None
+) -> tuple[str, list[int]]:
+    """What comes of a request if the first connection says the first of these, and so on; and how often each was asked.
+
+    `kept`: the first connection has been asked once before.
+    """
+    servers = [Server(says) for says in said]
+    ready = iter(servers)
+
+    async def connect() -> Line:
+        try:
+            return next(ready).line
+        except StopIteration:
+            raise ConnectionRefusedError from None
+
+    lines = Lines(connect)
+    line = await lines.take()
+    if kept:
+        await line.ask(b"request", method=method)
+    try:
+        found = str((await lines.ask(line, b"request", method=method, on_line=on_line)).body, "ascii")
+    except OSError as err:
+        found = type(err).__name__
+    return found, [len(server.heard) for server in servers]
+
+
+@pytest.mark.parametrize(
+    ("method", "said", "expected"),
+    [
+        ("GET", ([WHOLE, WHOLE], [WHOLE]), ("{}", [2, 0])),
+        ("GET", ([WHOLE], [WHOLE]), ("{}", [2, 1])),
+        ("GET", ([WHOLE], [], [WHOLE]), ("ConnectionError", [2, 1, 0])),  # once more, and not again
+        ("GET", ([WHOLE],), ("ConnectionRefusedError", [2])),
+        ("GET", ([WHOLE, HALF], [WHOLE]), ("ConnectionError", [2, 0])),
+        ("POST", ([WHOLE], [WHOLE]), ("ConnectionError", [2, 0])),
+    ],
+    ids=["open", "closed", "closed twice", "no server left", "broken off", "a write"],
+)
+async def test_a_read_that_crossed_with_the_end_of_its_line_is_asked_for_once_more(
+    method: str, said: Sequence[Sequence[bytes]], expected: tuple[str, list[int]]
+) -> None:
+    assert await asked(method, *said) == expected
+
+
+async def test_a_new_line_that_ends_without_an_answer_is_no_such_line() -> None:
+    assert await asked("GET", [], [WHOLE], kept=False) == ("ConnectionError", [1, 0])
+
+
+async def test_what_the_client_no_longer_waits_for_is_not_asked_for_once_more() -> None:
+    def leaves(line: Line) -> None:
+        asyncio.get_running_loop().call_soon(line.close)
+
+    assert await asked("GET", [WHOLE, WHOLE], [WHOLE], on_line=leaves) == ("ConnectionError", [2, 0])

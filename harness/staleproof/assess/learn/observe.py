@@ -179,18 +179,17 @@ def _taken_back(bare: Observed) -> dict[str, Plan]:
 
 def _possible(session: Session, bare: Observed) -> tuple[Input, ...]:
     """What the primary needs that can be taken away and brought back, so that what the controller does then can be compared with:
-    all of it, or the first, or nothing; where it is less than all, the report says why."""
-    troubles = []
-    for count in dict.fromkeys((len(bare.inputs), min(1, len(bare.inputs)))):
-        some = replace(bare, inputs=bare.inputs[:count])
-        trouble = _trouble(session, _supplied(some)) if count else ""
+    all of it, or the first that can by itself, or nothing; where it is less than all, the report says why."""
+    troubles, alone = [], [(each,) for each in bare.inputs if len(bare.inputs) > 1]
+    for some in (bare.inputs, *alone):
+        trouble = _trouble(session, _supplied(replace(bare, inputs=some))) if some else ""
         if not trouble:
             break
         troubles.append(trouble)
     else:
-        some = replace(bare, inputs=())
-    session.note("inputs", "; ".join(troubles))
-    return some.inputs
+        some = ()
+    session.note("inputs", "; ".join(dict.fromkeys(troubles)))
+    return some
 
 
 def _supplied(bare: Observed) -> Plan:

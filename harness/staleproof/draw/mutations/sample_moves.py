@@ -67,10 +67,13 @@ class _Draft:
 
 
 def find_moves(sample: Manifest, schema: Schema = ANYTHING) -> list[Move]:
-    """All of them, each once; the best first."""
+    """All of them, each once; the best first. Where a user left out the spec, or wrote a key with nothing behind it, an empty
+    object is meant; what is taken back is as the sample says it."""
+    said = _without_nulls(sample, schema)
+    meant = _without_nulls(_with_blocks({**sample, "spec": sample.get("spec")}, schema), schema)
     found: dict[str, tuple[tuple[object, ...], Move]] = {}
-    for number, draft in enumerate(_primary(sample, schema)):
-        move = _move(sample, draft)
+    for number, draft in enumerate(_primary(meant, schema)):
+        move = _move(said, draft)
         if move is not None and move.name not in found:
             found[move.name] = (_rank(draft, number), move)
     return [move for _, move in sorted(found.values(), key=lambda each: each[0])]
@@ -105,7 +108,7 @@ def _move(sample: Manifest, draft: _Draft) -> Move | None:
     if draft.edit is not None:
         spot[key] = becomes
     else:
-        del spot[key]
+        spot.pop(key, None)
     do, undo = merge_patch(sample, after), merge_patch(after, sample)
     said = "" if draft.defaults else _shown(was)
     made = Move(path=words(draft.path), kind=draft.kind, do=do, undo=undo, was=said, becomes=_shown(becomes), blind=draft.is_blind)
@@ -115,7 +118,9 @@ def _move(sample: Manifest, draft: _Draft) -> Move | None:
 def _around(tree: Any, path: Path) -> Any:  # noqa: ANN401  # JSON
     """What holds the field. What is not there is made, but for entries of lists."""
     for key, below in pairwise(path):
-        tree = tree.setdefault(key, [] if isinstance(below, int) else {}) if isinstance(tree, dict) else tree[key]
+        if isinstance(tree, dict) and tree.get(key) is None:
+            tree[key] = [] if isinstance(below, int) else {}
+        tree = tree[key]
     return tree
 
 
@@ -126,6 +131,35 @@ def _shown(value: object) -> str:
     if isinstance(value, dict):
         return "there"
     return "true" if value is True else "false" if value is False else "" if value is None else str(value)[:40]
+
+
+# --- what the sample says --------------------------------------------------------------------------------------------------------
+
+
+def _without_nulls(value: Any, schema: Schema) -> Any:  # noqa: ANN401  # JSON
+    """The same without keys that have nothing behind them: the API server drops them, or puts their defaults, unless the schema
+    lets them be null, or does not know them."""
+    match value:
+        case dict():
+            below = {key: schema.below(key) for key in value}
+            kept = (key for key in value if value[key] is not None or not below[key].drops_null)
+            return {key: _without_nulls(value[key], below[key]) for key in kept}
+        case list():
+            return [_without_nulls(inner, schema.items) for inner in value]
+    return value
+
+
+def _with_blocks(value: Any, schema: Schema) -> Any:  # noqa: ANN401  # JSON
+    """The same with an empty object behind each key that has nothing behind it and is there for one: unless the API server puts
+    something there, or would refuse an empty one."""
+    match value:
+        case dict():
+            return {key: _with_blocks(inner, schema.below(key)) for key, inner in value.items()}
+        case list():
+            return [_with_blocks(inner, schema.items) for inner in value]
+        case None if schema.drops_null and schema.type == "object" and schema.own.get("default") is None and not schema.needed:
+            return {}
+    return value
 
 
 # --- what can be done to each field ----------------------------------------------------------------------------------------------
@@ -180,9 +214,8 @@ def _object(path: Path, value: JSON, schema: Schema) -> Iterator[_Draft]:
 def _unsaid(path: Path, said: JSON, schema: Schema, *, unsaid: int = 1) -> Iterator[_Draft]:
     """What the schema allows beside what is said, and has a value for. An object that is not there has to be complete with it: the
     API server adds what has a default."""
-    required = {each for each in schema.required if schema.fields.get(each, ANYTHING).own.get("default") is None}
     for key, inner in schema.fields.items():
-        if key not in said and (unsaid == 1 or required <= {key}):
+        if key not in said and (unsaid == 1 or schema.needed <= {key}):
             yield from _absent((*path, key), inner, unsaid)
 
 

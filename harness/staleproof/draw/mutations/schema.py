@@ -76,6 +76,15 @@ class Schema:
     def items(self) -> "Schema":
         return self._at(self.own.get("items"))
 
+    def below(self, key: str) -> "Schema":
+        """The schema of what is behind this key; one that says nothing where it does not know the key."""
+        return self.fields.get(key) or self.values or self._at(None)
+
+    @property
+    def drops_null(self) -> bool:
+        """Whether nothing, in its place, is the same as no such key."""
+        return bool(self.own) and not self.own.get("nullable")
+
     @property
     def is_open(self) -> bool:
         """Whether fields may be there that it does not know (`x-kubernetes-preserve-unknown-fields`), or it says nothing at all."""
@@ -93,6 +102,11 @@ class Schema:
         found = self.own.get("required")
         always = ["apiVersion", "kind"] if self.own.get("x-kubernetes-embedded-resource") else []
         return always + [str(each) for each in found] if isinstance(found, list) else always
+
+    @property
+    def needed(self) -> set[str]:
+        """What is required and has no default, so that a user has to say it."""
+        return {each for each in self.required if self.fields.get(each, ANYTHING).own.get("default") is None}
 
     @property
     def enum(self) -> Sequence[object]:

@@ -273,3 +273,46 @@ def test_a_wide_schema_gives_no_more_moves_than_are_bounded_for_each_object() ->
 def test_a_move_is_a_value() -> None:
     moves = find_moves(manifest({"size": 3, "items": ["a"]}))
     assert msgspec.json.decode(msgspec.json.encode(moves), type=list[Move]) == moves
+
+
+STORAGE = {"type": "object", "properties": {"enabled": {"type": "boolean"}}}
+FIELDS: JSON = {"paused": {"type": "boolean"}, "mode": {"type": "string", "enum": ["a", "b"]}, "storage": STORAGE}
+
+
+def changes(sample: JSON, **fields: JSON) -> dict[str, tuple[JSON, JSON]]:
+    """What its moves do and undo, but for those of labels."""
+    return {move.name: (move.do, move.undo) for move in find_moves(sample, schema(**fields)) if not move.is_label}
+
+
+@pytest.mark.parametrize("sample", [MANIFEST, MANIFEST | {"spec": None}])
+def test_without_a_spec_there_are_the_moves_of_an_empty_one(sample: JSON) -> None:
+    found = changes(sample, **FIELDS)
+    assert found.keys() == changes(manifest({}), **FIELDS).keys()
+    assert found["toggle spec.paused"] == ({"spec": {"paused": True}}, {"spec": None})
+
+
+def test_no_spec_is_begun_that_the_api_server_would_refuse_or_puts_itself() -> None:
+    def of(**more: object) -> Schema:
+        spec = {"type": "object", "properties": {"on": {"type": "boolean"}, "size": {"type": "integer"}}, **more}
+        return Schema({"type": "object", "properties": {"spec": spec}}, {})
+
+    assert not [move for move in find_moves(MANIFEST, of(required=["size"])) if not move.is_label]
+    (on, *_) = find_moves(MANIFEST, of(default={"on": True}))
+    assert (on.path, on.do) == ("spec.on", {"spec": {"on": False}})
+
+
+def test_a_key_with_nothing_behind_it_has_the_moves_of_what_belongs_there() -> None:
+    found = changes(manifest({"storage": None, "mode": None}), **FIELDS)
+    assert found.keys() == changes(manifest({"storage": {}}), **FIELDS).keys() - {"remove-block spec.storage"}
+    assert found["toggle spec.storage.enabled"] == ({"spec": {"storage": {"enabled": True}}}, {"spec": {"storage": None}})
+    assert found["set spec.mode = a"] == ({"spec": {"mode": "a"}}, {"spec": {"mode": None}})
+
+
+def test_what_may_be_null_stays_so() -> None:
+    may_be_null = FIELDS | {"storage": {**STORAGE, "nullable": True}}
+    assert "toggle spec.storage.enabled" not in changes(manifest({"storage": None}), **may_be_null)
+
+
+def test_labels_with_nothing_behind_them_get_one() -> None:
+    (label,) = find_moves(MANIFEST | {"metadata": {"name": "w", "labels": None}})
+    assert label.do == {"metadata": {"labels": {"moved": "moved"}}}

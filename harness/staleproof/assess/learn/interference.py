@@ -6,7 +6,7 @@ exit or never come to rest is left out and reported; it is no error.
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from staleproof.assess.learn.accepted_moves import most_steps, went_wrong
@@ -29,9 +29,11 @@ _Theirs = Edit | PatchStatus
 _Planned = Callable[[tuple[Step, ...]], Plan]
 
 
-def may_be_done(bare: Observed, trial: Trial) -> Observed:
-    """With what others might do to what it wrote in this trial, as much as can be tried in one run (`with_interference`)."""
-    every: Iterator[_Theirs] = itertools.chain(_edits(bare, trial), _resets(bare, trial), _asides(bare, trial))
+def may_be_done(bare: Observed, trial: Trial, required: Collection[str] = ()) -> Observed:
+    """With what others might do to what it wrote in this trial, as much as can be tried in one run (`with_interference`), of each
+    kind about as much as of any other. `required`: the fields without which the API server refuses a status."""
+    turns = itertools.zip_longest(_edits(bare, trial), _resets(bare, trial, required), _asides(bare, trial))
+    every = (step for turn in turns for step in turn if step is not None)
     return _with(bare, list(itertools.islice(every, most_steps(bare))))
 
 
@@ -42,11 +44,11 @@ def with_interference(session: Session, bare: Observed, planned: _Planned) -> Ob
     for _ in range(_MOST_RUNS):
         bad = _tried(session, bare, left, planned) if left else {}
         refused += [f"{describe(left[number])}: {why}"[:_WIDTH] for number, why in bad.items()]
-        left = [step for number, step in enumerate(left) if number not in bad]
+        done, left = left[: min(bad, default=0)], [step for number, step in enumerate(left) if number not in bad]
         if not bad:
             break
     else:
-        left = []  # what was never tried without what is bad
+        left = done  # what comes behind was never tried without what is bad
     session.note("others can", "; ".join(map(describe, left)))
     session.note("others cannot", "; ".join(refused))
     return _with(bare, left)
@@ -119,11 +121,11 @@ def _children(trial: Trial, resource: str) -> list[Incarnation]:
     return [each for each in every if each.resource == resource and each.owner_uid and each.is_live(before=len(trial.entries))]
 
 
-def _resets(bare: Observed, trial: Trial) -> list[PatchStatus]:
-    """Not of fields that move by themselves."""
+def _resets(bare: Observed, trial: Trial, required: Collection[str] = ()) -> list[PatchStatus]:
+    """Not of fields that are required, or that move by themselves."""
     for primary in object_history(trial).named(bare.resource, bare.target.name):
         status = primary.last.entry.object.get("status") or {}
-        steady = {key: value for key, value in status.items() if not _moves(bare, key)}
+        steady = {key: value for key, value in status.items() if key not in required and not _moves(bare, key)}
         return resets(bare.target, steady, _written(primary, ("status",)).get("status", {}))
     return []
 

@@ -37,7 +37,9 @@ from staleproof.core.plan.step import TOGETHER, Apply, Step, Touch
 from staleproof.core.times import AT_ONCE_SECONDS, LATE_LIFE_SECONDS
 from staleproof.draw import canonical
 from staleproof.draw.copies import hosts_of_copies
+from staleproof.draw.mutations.schema import find_schema
 from staleproof.drive.cluster.manifests import name_of, resource_type
+from staleproof.drive.trial.dry_run import documents
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.prerequisites import introduce
 from staleproof.drive.trial.workload import Refused
@@ -159,8 +161,14 @@ def _rhythm(session: Session, sample: Manifest, before: tuple[Manifest, ...]) ->
         writes_at_rest=writes_at_rest(patient, moves),
         inputs=session.call(lambda environment: _inputs(environment, sample, before)),
     )
-    seen = may_be_done(scaled_freely(session, bare), trial)
+    seen = may_be_done(scaled_freely(session, bare), trial, _required_status(session, sample))
     return with_neighbour(session, seen, trial, partial(_plan, seen))
+
+
+def _required_status(session: Session, sample: Manifest) -> set[str]:
+    """The fields without which the API server refuses a status of this kind."""
+    schema = find_schema(*session.call(lambda environment: documents(environment, sample)), sample)
+    return schema.below("status").needed
 
 
 def _raise_what_broke(trial: Trial) -> None:

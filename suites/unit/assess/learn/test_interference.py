@@ -2,10 +2,16 @@
 
 from dataclasses import replace
 
-from staleproof.assess.learn.interference import _asides, _edits, _resets
+import pytest
+
+from staleproof.assess.learn import interference
+from staleproof.assess.learn.interference import _asides, _edits, _resets, may_be_done, with_interference
+from staleproof.assess.trial.session import Session
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.observed import ChildKind, Observed
-from staleproof.core.plan.step import Edit, PatchStatus
+from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.step import Edit, PatchStatus, Step
+from staleproof.drive.trial.workload import Refused
 
 from ...checks.script import WIDGETS, Script, trial
 
@@ -66,3 +72,69 @@ def test_of_its_status_goes_what_the_controller_wrote_and_what_does_not_move_by_
     assert resets_of(wrote, replace(BARE, moves=(f"{WIDGETS} status.beats",))) == ["size"]
     assert resets_of(trial().applied("w")) == []
     assert resets_of(trial()) == []
+
+
+FIELDS = [f"field{number}" for number in range(9)]
+
+
+def wrote_fields() -> Trial:
+    made = kept(b="x").updates("w", status=dict.fromkeys(FIELDS, "x"))
+    return Trial(made.ends())
+
+
+def test_many_fields_of_a_status_leave_room_for_what_is_done_to_children() -> None:
+    found = may_be_done(BARE, wrote_fields())
+    assert [edit.sets_aside for edit in found.edits] == [False, True]
+    assert 0 < len(found.resets) < len(FIELDS)
+
+
+def test_fields_without_which_a_status_is_refused_are_not_taken_away() -> None:
+    found = may_be_done(BARE, wrote_fields(), FIELDS[1:])
+    assert [reset.patch for reset in found.resets] == [{"status": {FIELDS[0]: None}}]
+
+
+class Refusing(Session):
+    """The API server refuses these steps, and the controller stands all others."""
+
+    def __init__(self, refused: type[Step]) -> None:
+        self.refused = refused
+        self.runs = 0
+        self.notes: dict[str, str] = {}
+
+    def note(self, name: str, text: str) -> None:
+        self.notes[name] = text
+
+    def watch(self, plan: Plan) -> None:  # type: ignore[override]
+        self.runs += 1
+        for number, step in enumerate(plan.steps, 1):
+            if isinstance(step, self.refused):
+                raise Refused("status: Required value", number)
+
+
+@pytest.fixture
+def _stands_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interference, "indexed", lambda history: history)
+    monkeypatch.setattr(interference, "undone", lambda _: 0)
+    monkeypatch.setattr(interference, "went_wrong", lambda _: (0, ""))
+    monkeypatch.setattr(interference, "_is_done", lambda *_: True)
+
+
+@pytest.mark.usefixtures("_stands_all")
+def test_what_was_done_before_what_is_refused_in_each_run_may_be_done() -> None:
+    edit = Edit(resource="configmaps", patch={"data": {"b": "x-edited"}})
+    aside = Edit(resource="configmaps", nth=-1, patch={"metadata": {"ownerReferences": None}})
+    taken = tuple(PatchStatus(target=BARE.target, patch={"status": {each: None}}) for each in FIELDS)
+
+    session = Refusing(PatchStatus)
+    found = with_interference(session, replace(BARE, edits=(edit, aside), resets=taken), planned)
+    assert (found.edits, found.resets) == ((edit,), ())
+    assert session.runs < len(taken)
+
+    session = Refusing(PatchStatus)
+    found = with_interference(session, replace(BARE, edits=(edit, aside), resets=taken[:2]), planned)
+    assert (found.edits, found.resets) == ((edit, aside), ())
+    assert len(session.notes["others cannot"].split("; ")) == 2
+
+
+def planned(steps: tuple[Step, ...]) -> Plan:
+    return Plan(scenario="observe", steps=steps)

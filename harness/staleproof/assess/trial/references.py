@@ -22,7 +22,7 @@ from staleproof.core.plan.plan import Plan, Subject, masked_subject
 from staleproof.core.plan.step import Apply, in_parts
 from staleproof.core.plan.stored import digest
 from staleproof.core.times import LATE_LIFE_LIMIT_SECONDS, LATE_LIFE_SECONDS
-from staleproof.draw.copies import copies_in
+from staleproof.draw.copies import SWEEP
 from staleproof.drive.cluster.companions import OPTION
 from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import SetupError
@@ -78,14 +78,14 @@ class References:
     def repeat(self, plan: Plan) -> tuple[History, ...]:
         """The plan, run as often as a reference needs, and not judged; kept for the next time that any worker asks for it.
         Hopeless when nothing that was run so far with its sample can be used; a sweep does not count, because its primaries may be
-        in each other's way."""
+        in each other's way, and what one of them, alone, cannot be compared with may be its move."""
         workload, of = self._workload(plan), self.worker.key("troubles", _primary(plan), plan.before)
         if workload not in self._found:
-            if not copies_in(plan):
+            if plan.scenario != SWEEP:
                 self.raise_hopeless(of)
             found = self._repeated(plan)
             trouble = reference_trouble(indexed(found[0], found))
-            if not copies_in(plan):
+            if plan.scenario != SWEEP:
                 self.worker.shared.keep_trouble(of, workload, trouble)
                 self.raise_hopeless(of)
             if trouble:

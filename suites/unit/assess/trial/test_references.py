@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+import staleproof.assess.trial.references as module
 from staleproof.assess.run.worker import SessionOptions, Worker
 from staleproof.assess.store.run_folder import HISTORY, PLAN, RunFolder, write_atomically
 from staleproof.assess.trial.comparison import fresh
@@ -14,8 +15,10 @@ from staleproof.assess.trial.references import Hopeless, References
 from staleproof.core.history.history import History, HistoryRole, sealed
 from staleproof.core.plan.plan import Plan, Subject, encode
 from staleproof.core.times import LATE_LIFE_SECONDS
+from staleproof.draw.copies import SWEEP, copies, there
 
 from ...checks.script import Script, reference
+from ...draw.seen import MOVE, widgets
 
 
 @pytest.mark.parametrize(
@@ -28,6 +31,29 @@ def test_a_sample_is_given_up_when_no_workload_of_it_can_be_compared_with(troubl
     with pytest.raises(Hopeless, match="nothing can be judged: 2 workloads") if ends else nullcontext():
         references.raise_hopeless("a sample")
     references.raise_hopeless("another sample")
+
+
+class Made(References):
+    """A plan stands for each of its runs."""
+
+    def _repeated(self, plan: Plan) -> tuple[History, ...]:
+        return (plan,)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(("scenario", "ends"), [(SWEEP, False), ("life", True)])
+def test_moves_that_cannot_be_compared_with_do_not_give_up_their_sample(
+    scenario: str,
+    ends: bool,  # noqa: FBT001
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = (Plan(scenario=scenario, steps=there(copies(widgets(), [MOVE]))[:end]) for end in (3, 2))
+    monkeypatch.setattr(module, "indexed", lambda history, _: history)
+    monkeypatch.setattr(module, "reference_trouble", lambda _: "it is busy")
+    references = Made(Worker(SessionOptions(subject=Subject(command=("./m",)), run_secret="r"), folder=tmp_path))
+    references.repeat(first)
+    with pytest.raises(Hopeless) if ends else nullcontext():
+        references.repeat(second)
 
 
 class SlowToBegin(Worker):

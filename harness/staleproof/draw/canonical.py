@@ -68,6 +68,24 @@ def replicas(observed: Observed) -> int:
     return max(observed.replicas, _AT_LEAST) if observed.scale_path else observed.replicas
 
 
+def counts(observed: Observed) -> list[int]:
+    """The replica counts that the API server accepts as far as it was asked (`assess.learn.accepted_moves`), the least first: that
+    of the sample, one, those around the first one, and none if a move leads there. Empty: it cannot be scaled."""
+    first = replicas(observed)
+    asked = {observed.replicas, 1, first - 1, first, first + 1} | ({0} if _may_be_none(observed) else set())
+    return sorted(asked) if observed.scale_path else []
+
+
+def fewer(observed: Observed, count: int) -> list[Patch]:
+    """The step after which the primary wants the next lower count; empty when there is none."""
+    return [observed.scale(each) for each in counts(observed) if each < count][-1:]
+
+
+def _may_be_none(observed: Observed) -> bool:
+    scale = ".".join(observed.scale_path)
+    return any(each.path == scale and each.becomes == "0" for each in observed.changes)
+
+
 def appear(observed: Observed) -> Apply:
     """The primary's first step."""
     return Apply(object=observed.scaled(replicas(observed)))
@@ -115,9 +133,7 @@ def round_trip(observed: Observed, move: Move | None = None) -> Workload:
     """A primary appears, is changed and changed back, shrinks to as little as it may and grows again: it is asked for what it was
     asked for before. `move`: another change than the best of those that can be taken back."""
     moves = observed.returning[:1] if move is None else (move,)
-    scale = ".".join(observed.scale_path)
-    may_be_none = any(each.path == scale and each.becomes == "0" for each in observed.changes)
-    trip = _there_and_back(observed, moves, 0 if may_be_none else 1)
+    trip = _there_and_back(observed, moves, 0 if _may_be_none(observed) else 1)
     changed_in = trip.away[0] if moves else 0
     return replace(trip, changes=changed_in, changed=tuple(_changed_twice(observed, trip.away, changed_in)))
 

@@ -17,7 +17,7 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import merged
 from staleproof.core.plan.step import Apply, Delete, Recreate, Remove, Rest, Touch
 from staleproof.core.times import UNSEEN_SECONDS, WAITS_SECONDS
-from staleproof.draw.canonical import appear, death, ending, hidden_creates, patient, removal, slow_to_start
+from staleproof.draw.canonical import appear, death, ending, hidden_creates, patient, removal, replicas, slow_to_start
 from staleproof.draw.family import Draft, Scenario
 from staleproof.draw.incidents.joint import past, unseen_end
 from staleproof.draw.incidents.single import in_step
@@ -41,11 +41,7 @@ def name_taken(observed: Observed, profile: Profile) -> Iterator[Draft]:
         Draft(
             f"another user takes the name of the last of {child.resource} unseen, then scale down",
             [HoldStream(resource=child.resource, window=Window(from_step=2))],
-            (
-                Apply(object=observed.sample),
-                Recreate(resource=child.resource, foreign=True),
-                observed.scale(max(observed.replicas - 1, 0)),
-            ),
+            (appear(observed), Recreate(resource=child.resource, foreign=True), observed.scale(replicas(observed) - 1)),
             aims=("no-delete-of-unseen",),
         )
         for child in (kept if observed.scale_path else ())

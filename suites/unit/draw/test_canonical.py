@@ -10,7 +10,7 @@ from msgspec import structs
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move, merged
 from staleproof.core.plan.step import Apply, Delete, Patch, Rest, Touch
-from staleproof.draw.canonical import UNWOKEN, appear, death, life, patience, removal, replicas, round_trip, turns
+from staleproof.draw.canonical import UNWOKEN, appear, counts, death, fewer, life, patience, removal, replicas, round_trip, turns
 
 from .seen import CHANGE, GROWN, MAPS, MOVE, PODS, REMOVED, SWITCHED, controllers, widgets
 
@@ -105,6 +105,21 @@ def test_a_round_trip_goes_to_zero_where_that_is_accepted() -> None:
     zero = Move(path="spec.replicas", kind="zero", do={"spec": {"replicas": 0}}, undo={"spec": {"replicas": 3}}, becomes="0")
     of = replace(widgets(), changes=(MOVE, zero))
     assert of.scale(0) in round_trip(of).steps
+
+
+@pytest.mark.parametrize(("said", "found"), [(1, [1, 2, 3, 4]), (3, [1, 2, 3, 4]), (8, [1, 7, 8, 9]), (0, [0, 1, 2, 3, 4])])
+def test_a_primary_is_scaled_to_what_the_api_server_was_asked_about(said: int, found: list[int]) -> None:
+    assert counts(widgets(replicas=said)) == found
+    assert counts(widgets(replicas=said, scales=False)) == []
+
+
+def test_it_is_scaled_to_none_where_that_is_accepted() -> None:
+    of = widgets()
+    zero = Move(path="spec.replicas", kind="zero", do={"spec": {"replicas": 0}}, undo={"spec": {"replicas": 3}}, becomes="0")
+    to_none = replace(of, changes=(zero,))
+    assert fewer(of, 4) == [of.scale(3)]
+    assert fewer(of, 1) == []
+    assert fewer(to_none, 1) == [of.scale(0)]
 
 
 @given(controllers())

@@ -23,6 +23,11 @@ def test_another_user_takes_the_name_of_the_last_child_unseen_before_it_is_scale
     assert plan.aims == ("no-delete-of-unseen",)
 
 
+def test_a_name_is_taken_where_there_is_one_to_scale_down_to_that_the_api_server_accepts() -> None:
+    (plan,) = deletion.name_taken(replace(widgets(replicas=1), children=(NAMED,)), STANDARD)
+    assert (plan.steps[0], plan.steps[-1]) == (Apply(object=sample(3)), Patch(target=TARGET, patch={"spec": {"replicas": 2}}))
+
+
 def test_no_user_takes_a_generated_name_and_what_is_never_deleted_cannot_be_deleted_wrongly() -> None:
     generated = ChildKind("pods", creates=4, deletes=3, stable_names=False, stays=1)
     kept = ChildKind("services", creates=1, deletes=0, stable_names=True, stays=1)

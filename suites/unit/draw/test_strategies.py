@@ -34,6 +34,7 @@ from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import Plan, contradictions, decode, encode
 from staleproof.core.plan.step import Apply, Delete, Edit, Patch, PatchStatus, Recreate, Remove, Rest, Step, Touch
 from staleproof.draw import moves, plans, schedules, strategies, workloads
+from staleproof.draw.canonical import counts
 from staleproof.draw.drawn import drawn
 from staleproof.draw.occasions import OF_A_CHILD
 from staleproof.draw.profile import PROFILES
@@ -256,6 +257,16 @@ def test_no_user_takes_the_name_of_a_child_that_another_primary_may_want(data: s
 def test_where_others_can_write_nothing_nothing_of_it_is_drawn() -> None:
     every = drawn(plans(widgets()), by="7", examples=60)
     assert not [step for plan in every for step in plan.steps if isinstance(step, Edit | PatchStatus)]
+
+
+@given(st.data())
+def test_a_workload_scales_to_what_the_api_server_accepts(data: st.DataObject) -> None:
+    of = replace(widgets(replicas=data.draw(st.integers(0, 8))), edits=EDITS)
+    steps = data.draw(workloads(of))
+    asked = [step.object for step in steps if isinstance(step, Apply)] + [step.patch for step in steps if isinstance(step, Patch)]
+    wanted = {obj["spec"]["replicas"] for obj in asked if "replicas" in obj.get("spec", {})}
+    assert wanted <= {of.replicas, *counts(of)}
+    assert steps[0] != Apply(object=of.scaled(0))
 
 
 def test_moves_are_those_that_are_accepted_and_none_of_them_scales() -> None:

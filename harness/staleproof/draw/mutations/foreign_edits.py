@@ -15,8 +15,8 @@ from staleproof.core.plan.step import Edit, PatchStatus
 from staleproof.draw.mutations.schema import Schema
 from staleproof.draw.mutations.texts import near_text
 
-MOST_REPLICAS = 6
-"""No plan asks for more."""
+_MOST_REPLICAS = 6
+"""No plan asks for more, unless the sample does."""
 _SECRET_VALUE = base64.b64encode(b"edited").decode()
 """What a Secret holds is not known, only which keys it has."""
 
@@ -56,7 +56,7 @@ def _patches(child: Manifest) -> Iterator[Manifest]:
             yield {"data": {key: _edited(value)}}
     replicas = spec.get("replicas") if isinstance(spec, dict) else None
     if isinstance(replicas, int) and not isinstance(replicas, bool):
-        yield {"spec": {"replicas": max(replicas, MOST_REPLICAS) + 1}}
+        yield {"spec": {"replicas": max(replicas, _MOST_REPLICAS) + 1}}
 
 
 def _has(child: Manifest, patch: Manifest) -> bool:

@@ -14,8 +14,7 @@ from staleproof.core.operator.observed import ChildKind, Observed
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.step import Apply, Delete, Edit, Heartbeat, Patch, Recreate, Remove, Rest, Resync, Step, Touch
 from staleproof.core.times import GONE_SECONDS, LONG_SECONDS, RESTS_SECONDS, TERMINATING_SECONDS, WAITS_SECONDS
-from staleproof.draw.canonical import another
-from staleproof.draw.mutations.foreign_edits import MOST_REPLICAS
+from staleproof.draw.canonical import another, counts, fewer
 from staleproof.draw.strategies.observation import observations
 from staleproof.errors import UsageError
 
@@ -74,7 +73,7 @@ def workloads(
         changes: what is changed; empty: `moves`, if any of them is more than a label.
     """
     observed = observed if observed is not None else draw(observations())
-    replicas = draw(st.integers(1, MOST_REPLICAS)) if observed.scale_path else observed.replicas
+    replicas = draw(st.sampled_from([each for each in counts(observed) if each])) if observed.scale_path else observed.replicas
     if changes is None and any(move.live or not move.is_label for move in _changeable(observed)):
         changes = moves(observed)
     story = _Story(observed, replicas, [Apply(object=observed.scaled(replicas))])
@@ -104,7 +103,7 @@ class _Story:
     @property
     def counts(self) -> list[int]:
         """How many replicas the primary has wanted, one number after the other."""
-        scales = [(count, self.observed.scale(count)) for count in range(MOST_REPLICAS + 1) if self.observed.scale_path]
+        scales = [(count, self.observed.scale(count)) for count in counts(self.observed)]
         return [self.at_first, *(count for step in self.steps for count, scale in scales if step == scale)]
 
     @property
@@ -162,8 +161,8 @@ def _forms(story: _Story) -> dict[str, list[Steps]]:
     touch, long, second = Touch(target=of.target), Rest(seconds=LONG_SECONDS), _second(of)
     waits = Rest(seconds=WAITS_SECONDS)
     count = story.counts[-1]
-    counts = [each for each in range(MOST_REPLICAS + 1) if of.scale_path and each != count]
-    shrinks = [(), *([(of.scale(count - 1),)] if of.scale_path and count else [])]
+    others = [each for each in counts(of) if each != count]
+    shrinks = [(), *((step,) for step in fewer(of, count))]
     own = {each.resource for each in there} - {step.resource for step in story.steps if isinstance(step, Recreate)}
     rests = [Rest(seconds=each) for each in _GONE_RESTS if each]
     return {
@@ -171,8 +170,8 @@ def _forms(story: _Story) -> dict[str, list[Steps]]:
         "rest": [(Rest(seconds=each),) for each in RESTS_SECONDS],
         "patience": [(long, touch)] if long not in story.steps else [],
         "resync": [(Resync(resource=of.resource),)],
-        "scale": [(of.scale(each),) for each in counts],
-        "scale and back": [(of.scale(each), of.scale(count)) for each in counts],
+        "scale": [(of.scale(each),) for each in others],
+        "scale and back": [(of.scale(each), of.scale(count)) for each in others],
         "delete a child": [(Remove(resource=each.resource),) for each in there],
         "touch a child": [(Heartbeat(resource=each.resource),) for each in there],
         "replace a child": [(Recreate(resource=each.resource), *fewer) for each in there if each.stable_names for fewer in shrinks],
@@ -219,6 +218,6 @@ def _ends(story: _Story) -> Iterator[Steps]:
         held, freed = (Patch(target=of.target, patch={"metadata": {"finalizers": each}}) for each in ([_HELD], None))
         yield (held, *gone, freed)
     # as it was it would have to go whatever was known of it; and another primary, whose the last may be, wants it
-    for child in story.children() if _second(of) not in story.steps and of.scale_path and count else ():
+    for child in story.children() if _second(of) not in story.steps else ():
         if child.stable_names and child.deletes and child.watched:
-            yield (Recreate(resource=child.resource, foreign=True), of.scale(count - 1), touch)
+            yield from ((Recreate(resource=child.resource, foreign=True), step, touch) for step in fewer(of, count))

@@ -30,7 +30,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import TOGETHER, Step
 from staleproof.core.times import AT_ONCE_SECONDS, MAP_IDLE_SECONDS, MAP_SECONDS, PATIENT_QUIET_SECONDS, REST_SECONDS
 from staleproof.draw.copies import WIDTH, Copy, chunks, copies, mentioned, there_and_back
-from staleproof.draw.mutations.trials import spread
+from staleproof.draw.mutations.trials import structural_first
 from staleproof.draw.order import side_by_side
 from staleproof.draw.sweep import worst_first
 from staleproof.drive.trial.dry_run import refused_returns
@@ -170,7 +170,7 @@ def _begun(session: Session, seen: Observed) -> bytes:
     """The moves that are worth it and that the API server lets go back; none when there is no time for a map."""
     began = time.monotonic()
     seconds = map_seconds(session.options.ends() - began, session.watched_seconds)
-    moves = _returning(session, seen, spread(list(_worth_a_look(seen)), _MOST_MAPPED)) if seconds else []
+    moves = _returning(session, seen, structural_first(list(_worth_a_look(seen)), _MOST_MAPPED)) if seconds else []
     return msgspec.json.encode(_Begun(moves, began + seconds))
 
 

@@ -25,6 +25,9 @@ _GROUPS: tuple[tuple[MoveKind, ...], ...] = (
 """Each in turn, so that no kind keeps the others out."""
 _LAST: tuple[MoveKind, ...] = ("remove-value",)
 """That a value goes is tried where nothing else is known of it."""
+_STRUCTURAL: tuple[tuple[MoveKind, ...], ...] = (_GROUPS[4], ("remove-block", "zero"))
+"""What makes or takes away whole objects, if anything does: a switch is turned, or something is asked for no more."""
+_STRUCTURAL_PART = 0.7
 _SWITCHES = _GROUPS[4] + _GROUPS[5]
 """What may turn the controller off, or take away what it needs: it comes last, and is taken back at once if it can be."""
 
@@ -62,6 +65,17 @@ def trials(observed: Observed, known: Collection[str], most: int, *, is_careful:
 def spread(moves: Sequence[Move], most: int) -> list[Move]:
     """At most so many of them, of each group of kinds about as many as of any other, in the order in which they come."""
     chosen = {move.name for move in islice(_in_turn(moves, (*_GROUPS, _LAST)), most)}
+    return [move for move in moves if move.name in chosen]
+
+
+def structural_first(moves: Sequence[Move], most: int) -> list[Move]:
+    """At most so many of them, in the order in which they come: as far as there are such, most are of kinds that may make or
+    take away whole objects (`_STRUCTURAL_PART`); the rest are spread."""
+    structural = [move for move in moves if any(move.kind in kinds for kinds in _STRUCTURAL)]
+    first = list(islice(_in_turn(structural, _STRUCTURAL), int(most * _STRUCTURAL_PART)))
+    chosen = {move.name for move in first}
+    rest = spread([move for move in moves if move.name not in chosen], most - len(first))
+    chosen |= {move.name for move in rest}
     return [move for move in moves if move.name in chosen]
 
 

@@ -1,5 +1,6 @@
 """Which moves are tried on a controller, and in which order."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -18,6 +19,7 @@ from staleproof.draw.mutations.trials import (
     returning_first,
     returning_only,
     spread,
+    structural_first,
     trials,
     with_live,
 )
@@ -122,6 +124,27 @@ def test_many_fields_of_one_kind_leave_room_for_the_others() -> None:
     chosen = {(move.path, move.kind) for move in spread(moves, 40)}
     assert {("spec.z.image", "string"), ("spec.z.on", "toggle"), ("spec.hosts", "reorder")} <= chosen
     assert "remove-value" in {kind for _, kind in chosen}
+
+
+def test_switches_and_blocks_come_before_many_fields_of_other_kinds() -> None:
+    many: dict[str, object] = {}
+    for number in range(20):
+        many |= {f"n{number}": 5, f"t{number}": "x", f"l{number}": ["a", "b"], f"b{number}": {"size": 3}, f"on{number}": False}
+    moves = find_moves({**SAMPLE, "spec": many}, Schema({}, {}))
+    kinds = Counter(move.kind for move in structural_first(moves, 40))
+    assert (kinds.total(), kinds["toggle"] >= 15, kinds["remove-block"] + kinds["zero"] >= 14) == (40, True, True)
+    assert kinds.keys() >= {"string", "remove-entry", "up"}
+    assert Counter(move.kind for move in spread(moves, 40))["toggle"] < 10
+
+    switches = [move for move in moves if move.kind == "toggle"]
+    assert structural_first(switches, 40) == switches
+
+
+@given(st.integers(0, 30))
+def test_what_is_mapped_keeps_its_order_and_leaves_no_room(most: int) -> None:
+    chosen = structural_first(SEEN.changes, most)
+    assert len(chosen) == min(most, len(NAMES))
+    assert chosen == [move for move in SEEN.changes if move in chosen]
 
 
 def test_each_field_has_its_turn_before_any_has_a_second_one() -> None:

@@ -32,6 +32,12 @@ def is_accessory(manifest: Manifest) -> bool:
     return manifest["kind"] in _ORDER
 
 
+def names_accessory(fields: Sequence[str]) -> bool:
+    """Whether a text below these fields, as `mention` writes them, is stated to be the name of an accessory."""
+    mention = Mention("", tuple(fields), is_reference=len(fields) > 1 and fields[-1] == "name")
+    return any(mention.may_mean(kind) for kind in _ORDER)
+
+
 def in_order(documents: Sequence[Manifest]) -> list[Manifest]:
     """As they are to be applied. CircleError when some of the same rank mention one another in a circle."""
     ordered: list[Manifest] = []

@@ -25,7 +25,7 @@ _MOST_LEVELS, _MOST_WITHIN = 2, 8
 """So far a move goes into objects that are not there, and so many are found in each of them, and in each default."""
 _ADDED = "moved"
 """A key, a name, or a text, that is new."""
-_LABELS = frozenset({"labels", "annotations", "matchLabels", "nodeSelector", "data", "stringData"})
+LABEL_MAPS = frozenset({"labels", "annotations", "matchLabels", "nodeSelector", "data", "stringData"})
 """Maps, where no schema tells a map from a block."""
 _FIXED = frozenset({"apiVersion", "kind", "metadata", "status"})
 _KINDS = {kind: number for number, kind in enumerate(get_args(MoveKind))}
@@ -37,12 +37,13 @@ def set_to(sample: Manifest, path: str, value: object) -> Move | None:
     """The move that sets a field, which is named as `words` does, to this value; None when it has it already. An entry of a list
     without a number is the first. LookupError when there is nothing to set it in: no such entry of a list, or a value above it."""
     try:
-        return _move(sample, _Draft(_parsed(path), "set", _always(value)))
+        return _move(sample, _Draft(parsed(path), "set", _always(value)))
     except (IndexError, KeyError, TypeError, AttributeError) as err:
         raise LookupError(path) from err
 
 
-def _parsed(path: str) -> Path:
+def parsed(path: str) -> Path:
+    """The keys and numbers of a path that `words` made."""
     parts = re.finditer(r'\["(?P<quoted>[^"]+)"\]|\[(?P<index>\d*)\]|(?P<key>[^.\[\]]+)', path)
     return tuple(found["quoted"] or found["key"] or int(found["index"] or 0) for found in parts)
 
@@ -195,7 +196,7 @@ def _near(path: Path, value: Any, schema: Schema, *, unsaid: int = 0) -> Iterato
 
 
 def _object(path: Path, value: JSON, schema: Schema) -> Iterator[_Draft]:
-    if schema.values is not None or (not schema.fields and path[-1] in _LABELS):
+    if schema.values is not None or (not schema.fields and path[-1] in LABEL_MAPS):
         yield from _map(path, value, schema.values or ANYTHING, most=schema.count("maxProperties", len(value) + 1))
         for key, inner in value.items():
             if isinstance(inner, dict | list):
@@ -236,7 +237,7 @@ def _absent(path: Path, schema: Schema, unsaid: int) -> Iterator[_Draft]:
             yield _Draft(path, "toggle", _always(default is not True), unsaid)
     elif isinstance(default, int | float | str):
         yield from _near(path, default, schema, unsaid=unsaid)
-    elif schema.values is not None and path[-1] in _LABELS:
+    elif schema.values is not None and path[-1] in LABEL_MAPS:
         yield from _map(path, {}, schema.values, unsaid=unsaid) if unsaid == 1 else ()
     elif unsaid <= _MOST_LEVELS:
         yield from islice(_unsaid(path, {}, schema, unsaid=unsaid + 1), _MOST_WITHIN)

@@ -8,9 +8,11 @@ from itertools import islice, zip_longest
 
 from msgspec import structs
 
+from staleproof.core.operator.dependency import names_accessory
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Move, MoveKind, collide
 from staleproof.core.plan.step import Patch
+from staleproof.draw.mutations.sample_moves import LABEL_MAPS, parsed
 
 _REFERENCE = re.compile(r"(?:\.r|[a-z0-9]R)ef(?:erence)?s?(?:\[\d*\])?(?:\.|$)")
 """`issuerRef.` or `.references[0].`, and not `.href`."""
@@ -52,7 +54,7 @@ def trials(observed: Observed, known: Collection[str], most: int, *, is_careful:
     chosen: list[Move] = []
     left = most
     taken = {*known, ".".join(observed.scale_path)}
-    for move in _in_turn([move for move in observed.changes if move.path not in taken and not refers(move.path)]):
+    for move in _in_turn([move for move in observed.changes if move.path not in taken and not _leads_nowhere(move)]):
         cost = len(_steps(observed, move, is_careful=is_careful))
         if cost <= left and move.path not in taken and not any(collide(move.do, other.do) for other in chosen):
             chosen.append(move)
@@ -120,6 +122,19 @@ def returning_only(moves: Sequence[Move], known: Collection[str]) -> tuple[Move,
 def refers(path: str) -> bool:
     """Whether a field is part of a reference to another object, as `spec.issuerRef.name` is."""
     return _REFERENCE.search(path) is not None
+
+
+def _leads_nowhere(move: Move) -> bool:
+    """Whether it may make the primary refer to an object that is not there."""
+    return refers(move.path) or (move.kind == "string" and _is_name(move.path))
+
+
+def _is_name(path: str) -> bool:
+    """Whether a field is stated to have the name of an object, as `spec.tls.secretName` and `spec.imagePullSecrets[0].name` do."""
+    fields: list[str] = []
+    for key in parsed(path):
+        fields = [*fields[:-1], f"{fields[-1]}[]"] if isinstance(key, int) else [*fields, key]
+    return LABEL_MAPS.isdisjoint(fields) and names_accessory(fields)
 
 
 def _in_turn(moves: Sequence[Move], groups: Sequence[tuple[MoveKind, ...]] = _GROUPS) -> Iterator[Move]:

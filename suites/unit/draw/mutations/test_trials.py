@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from staleproof.core.operator.observed import Observed
-from staleproof.core.plan.move import Move, collide
+from staleproof.core.plan.move import Move, MoveKind, collide
 from staleproof.draw.mutations.sample_moves import find_moves
 from staleproof.draw.mutations.schema import Schema
 from staleproof.draw.mutations.trials import (
@@ -68,6 +68,33 @@ def test_a_field_of_a_reference_is_reported(path: str) -> None:
 @pytest.mark.parametrize("path", ["spec.href", "spec.reflect", "spec.preference.weight", "spec.name"])
 def test_others_are_no_references(path: str) -> None:
     assert not refers(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_tried"),
+    [
+        ("spec.tls.secretName", False),
+        ("spec.storage.storageClassName", False),
+        ("spec.serviceAccountName", False),
+        ("spec.imagePullSecrets[0].name", False),
+        ("spec.secrets[1]", False),
+        ("spec.existingSecret", False),
+        ("spec.volumes[0].persistentVolumeClaim.claimName", False),
+        ("spec.issuerRef.name", False),
+        ("spec.name", True),
+        ("spec.service.type", True),
+        ("spec.selector.matchLabels.role", True),
+        ('spec.labels["secret"]', True),
+        ("spec.content", True),
+    ],
+)
+def test_the_name_of_an_object_that_is_needed_is_not_changed_to_that_of_none(path: str, *, is_tried: bool) -> None:
+    def tried(kind: MoveKind) -> bool:
+        move = Move(path=path, kind=kind, do={"spec": {"x": "b"}}, undo={"spec": {"x": "a"}})
+        return bool(trials(replace(SEEN, changes=(move,)), (), 8))
+
+    assert tried("string") is is_tried
+    assert tried("enum") is not refers(path), "a choice is no name"
 
 
 def test_no_plan_rests_on_a_reference_that_leads_nowhere() -> None:

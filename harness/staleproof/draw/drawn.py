@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.coverage import Occasion, occasions
 from staleproof.core.plan.fingerprint import fingerprint, identity
-from staleproof.core.plan.manifest import target_of
+from staleproof.core.plan.manifest import namespace_of, target_of
 from staleproof.core.plan.plan import Plan, PlanError, Subject, decode, encode, is_plain
 from staleproof.core.plan.step import Apply, Rest
 from staleproof.core.times import LONG_SECONDS
@@ -162,7 +162,8 @@ class Covered:
 
 def is_about(plan: Plan, observed: Observed) -> bool:
     """Whether the plan is one of this primary's."""
-    return any(isinstance(step, Apply) and target_of(step.object) == observed.target for step in plan.steps)
+    own = observed.target, namespace_of(observed.sample)
+    return any(isinstance(step, Apply) and (target_of(step.object), namespace_of(step.object)) == own for step in plan.steps)
 
 
 def first(failed: Iterable[Plan], rest: Iterable[Plan]) -> list[Plan]:

@@ -15,7 +15,7 @@ from staleproof.assess.store.known_findings import is_new
 from staleproof.assess.trial.references import REFERENCES
 from staleproof.assess.trial.result import Result
 from staleproof.core.operator.observed import Observed
-from staleproof.core.plan.manifest import masked_manifests
+from staleproof.core.plan.manifest import Target, masked_manifests, namespace_of
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.draw.drawn import Covered, Failing, first, is_about
 from staleproof.draw.family import Family
@@ -39,7 +39,7 @@ class Families:
     claims: Claims
     root: Path
     controller: Callable[[], Subject]
-    _drawn: dict[tuple[Family, str], Sequence[Plan]] = field(default_factory=dict, init=False)
+    _drawn: dict[tuple[Family, Target, str], Sequence[Plan]] = field(default_factory=dict, init=False)
     """Drawing takes seconds, and the run asks twice: for what is ahead, and for what to run."""
 
     def plans(self, family: Family) -> list[Planned]:
@@ -69,7 +69,7 @@ class Families:
     def _about(self, about: Observed, family: Family, known: Sequence[Plan]) -> Iterable[Plan]:
         if not family.drawn:
             return family.plans(about, self.profile)
-        key = family, about.name
+        key = family, about.target, namespace_of(about.sample)
         if key not in self._drawn:
             self._drawn[key] = self._agreed_on(about, family)
         again = (replace(plan, before=about.before) for plan in known if is_about(plan, about))

@@ -68,6 +68,11 @@ def target_of(manifest: Manifest) -> Target:
     return Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
 
 
+def namespace_of(manifest: Manifest) -> str:
+    """The namespace that it says; empty when it says none."""
+    return str(manifest["metadata"].get("namespace") or "")
+
+
 def value_at(manifest: object, path: Iterable[str]) -> object:
     """What stands where this path of keys leads; None where nothing does."""
     for key in path:

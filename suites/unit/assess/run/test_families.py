@@ -12,6 +12,7 @@ from staleproof.core.history.history import Header, History
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.plan import Plan, Subject
 from staleproof.core.plan.step import Apply, Rest
+from staleproof.draw.drawn import is_about
 from staleproof.draw.family import Family
 from staleproof.draw.profile import STANDARD, Profile
 from staleproof.report.baseline import Baseline
@@ -52,6 +53,21 @@ def test_every_sample_has_its_plans(tmp_path: Path) -> None:
         ("a1", "widgets/a", True),
         ("b0", "widgets/b", False),
         ("b1", "widgets/b", True),
+    ]
+
+
+def test_samples_of_one_name_have_drawn_plans_of_their_own(tmp_path: Path) -> None:
+    """Of two versions of a kind, as kubebuilder writes samples of both; or in two namespaces."""
+    one = sample("a")
+    other, away = one | {"apiVersion": "example.com/v2"}, one | {"metadata": {"name": "a", "namespace": "away"}}
+    observed = [Observed(each, "widgets", (), (), seconds={"rest": 0.0}) for each in (one, other, away)]
+    made = Families(observed, STANDARD, Claims(tmp_path), tmp_path, lambda: CONTROLLER)
+    drawn = [each.plan for each in made.plans(DRAWN)]
+    assert [plan.steps[0] for plan in drawn] == [Apply(object=each) for each in (one, one, other, other, away, away)]
+    assert [[is_about(plan, each) for each in observed] for plan in drawn[::2]] == [
+        [True, False, False],
+        [False, True, False],
+        [False, False, True],
     ]
 
 

@@ -12,7 +12,7 @@ from staleproof.assess.trial.session import Session
 from staleproof.checks.facts.complaints import complaints
 from staleproof.checks.trial import Trial, indexed
 from staleproof.core.operator.observed import Observed
-from staleproof.core.operator.unique import OTHER, addresses, hosts, is_about, marked
+from staleproof.core.operator.unique import OTHER, addresses, hosts, is_about, marked, node_ports
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Step
@@ -25,7 +25,7 @@ _Planned = Callable[[tuple[Step, ...]], Plan]
 def with_neighbour(session: Session, bare: Observed, alone: Trial, planned: _Planned) -> Observed:
     """With the host names that have to be others, and what keeps primaries apart. `alone`: what the controller does for the sample
     by itself; `planned` makes a plan without faults of steps."""
-    names, numbers = hosts(bare.sample), addresses(bare.sample)
+    names, numbers = hosts(bare.sample), _numbers(bare.sample)
     if not names and not numbers:
         return bare
     usual = _said(alone, bare, bare.target.name)
@@ -58,8 +58,13 @@ def trouble_in(trial: Trial, bare: Observed, second: Manifest, usual: Sequence[s
     """What the controller complains of now that there are two, and not of the first by itself (`usual`), if it is about a conflict
     or something that may be unique; in words."""
     said = (*_said(trial, bare, second["metadata"]["name"]), *_said(trial, bare, bare.target.name))
-    texts = (*hosts(second), *addresses(second))
+    texts = (*hosts(second), *_numbers(second))
     return "; ".join(dict.fromkeys(each for each in said if each not in usual and is_about(each, texts)))
+
+
+def _numbers(manifest: Manifest) -> tuple[str, ...]:
+    """What no second primary can have another one of."""
+    return (*addresses(manifest), *node_ports(manifest))
 
 
 def _said(trial: Trial, bare: Observed, name: str) -> list[str]:

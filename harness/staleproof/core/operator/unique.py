@@ -1,4 +1,5 @@
-"""Texts of a primary of which a cluster may have one only: host names, which can be made other ones, and addresses, which cannot.
+"""Of what a primary says, that of which a cluster may have one only: host names, which can be made other ones, and addresses and
+ports of nodes, which cannot.
 
 Whether an operator minds, no schema says: a second primary made from the same sample shows it (`assess.learn.neighbour`).
 """
@@ -28,6 +29,11 @@ def hosts(manifest: Manifest) -> tuple[str, ...]:
 def addresses(manifest: Manifest) -> tuple[str, ...]:
     """IP addresses, networks, and ranges of them, each once."""
     return tuple(dict.fromkeys(text for text in _texts(content_of(manifest)) if _is_address(text)))
+
+
+def node_ports(manifest: Manifest) -> tuple[str, ...]:
+    """Ports that are taken on every node, each once."""
+    return tuple(dict.fromkeys(map(str, _node_ports(content_of(manifest)))))
 
 
 def with_hosts(value: Any, hosts: Collection[str], mark: str) -> Any:  # noqa: ANN401  # JSON
@@ -64,6 +70,20 @@ def _texts(value: Any, field: str = "") -> Iterator[str]:  # noqa: ANN401  # JSO
         case dict():
             for key, inner in value.items():
                 yield from _texts(inner, key)
+
+
+def _node_ports(value: Any, field: str = "") -> Iterator[int]:  # noqa: ANN401  # JSON
+    match value:
+        case bool():
+            return
+        case int() if value and field.lower().removesuffix("s").endswith("nodeport"):
+            yield value
+        case list():
+            for inner in value:
+                yield from _node_ports(inner, field)
+        case dict():
+            for key, inner in value.items():
+                yield from _node_ports(inner, key)
 
 
 def _is_address(text: str) -> bool:

@@ -2,10 +2,13 @@
 
 import pytest
 
-from staleproof.assess.learn.neighbour import kept_apart, trouble_in
+from staleproof.assess.learn.neighbour import kept_apart, trouble_in, with_neighbour
+from staleproof.assess.trial.session import Session
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.plan import Plan
 from staleproof.draw.canonical import another
+from staleproof.drive.trial.workload import Refused
 
 from ...checks.script import WIDGETS, Script, trial
 
@@ -42,3 +45,23 @@ def test_what_is_about_something_else_is_not() -> None:
 def test_a_trial_makes_the_names_of_both_its_own() -> None:
     assert kept_apart(["w.example.com"]) == ("w.example.com", "w-other.example.com")
     assert kept_apart([]) == ()
+
+
+class Asked(Session):
+    """A second primary is turned away."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def watch(self, plan: Plan) -> None:  # type: ignore[override]
+        raise Refused("spec.ports[0].nodePort: Invalid value: 30080: provided port is already allocated", len(plan.steps))
+
+    def note(self, name: str, text: str) -> None:
+        self.notes.append(f"{name}: {text}")
+
+
+@pytest.mark.parametrize(("ports", "alone"), [({"nodePort": 30080}, ("30080",)), ({"port": 30080}, ())])
+def test_a_port_of_all_nodes_keeps_primaries_apart(ports: dict[str, int], alone: tuple[str, ...]) -> None:
+    bare, session = Observed({**SAMPLE, "spec": ports}, WIDGETS, (), ()), Asked()
+    found = with_neighbour(session, bare, Trial(trial().applied("w").ends()), lambda steps: Plan(scenario="observe", steps=steps))
+    assert (found.alone, [note.startswith("one at a time: 30080 ") for note in session.notes]) == (alone, [True] * len(alone))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from staleproof.core.operator.unique import addresses, hosts, is_about, marked, with_hosts
+from staleproof.core.operator.unique import addresses, hosts, is_about, marked, node_ports, with_hosts
 
 
 def obj(**spec: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
@@ -42,6 +42,12 @@ def test_what_only_has_a_dot_is_none(text: str) -> None:
 def test_addresses_are_those_of_hosts_networks_and_ranges() -> None:
     pools = ["192.0.2.1", "192.0.2.0/24", "192.0.2.10-192.0.2.20", "2001:db8::/32"]
     assert addresses(obj(pools=pools, port="8080", version="1.2.3", range="a-b", count=7)) == tuple(pools)
+
+
+def test_ports_of_nodes_are_numbers_in_fields_that_say_so() -> None:
+    ports = [{"port": 80, "nodePort": 30080}, {"port": 81, "nodePort": 0}]
+    assert node_ports(obj(ports=ports, nodePorts=[30081], httpsNodePort=30080, useNodePort=True, replicas=3)) == ("30080", "30081")
+    assert node_ports(obj(nodePort="30080", nodePorts={"min": 30000})) == ()
 
 
 def test_a_mark_stays_within_the_domain_and_within_a_label() -> None:

@@ -19,7 +19,7 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Apply, Step
 from staleproof.core.times import MOVES_SECONDS
 from staleproof.draw.canonical import replicas
-from staleproof.draw.mutations.allowed import MutationError, allowed_moves
+from staleproof.draw.mutations.allowed import allowed_moves
 from staleproof.draw.mutations.schema import find_schema
 from staleproof.draw.mutations.trials import (
     Tried,
@@ -33,7 +33,6 @@ from staleproof.draw.mutations.trials import (
 )
 from staleproof.drive.trial.dry_run import documents, refusals, refused_in_turn, refused_returns
 from staleproof.drive.trial.workload import Refused
-from staleproof.errors import UsageError
 
 _MOST_ASKED, _MOST_ACCEPTED = 200, 100
 """So many moves the API server is asked about, and so many of those that it accepts are kept."""
@@ -51,10 +50,7 @@ _Planned = Callable[[tuple[Step, ...]], Plan]
 def with_moves(session: Session, bare: Observed, planned: _Planned) -> Observed:
     """With its moves, those first that the controller passes on. `planned` makes a plan without faults of steps."""
     schema = find_schema(*session.call(lambda environment: documents(environment, bare.sample)), bare.sample)
-    try:
-        allowed = allowed_moves(bare.sample, schema, session.options.mutations)
-    except MutationError as err:
-        raise UsageError(f"--staleproof-mutations: {err}") from err
+    allowed = allowed_moves(bare.sample, schema, session.options.mutations)
     moves = [*allowed.own, *spread(allowed.found, max(0, _MOST_ASKED - len(allowed.own)))]
     answers = session.call(lambda environment: refusals(environment, bare.sample, bare.before, [move.do for move in moves]))
     refused = [f"{move}: {answer}" for move, answer in zip(moves, answers, strict=True) if answer]

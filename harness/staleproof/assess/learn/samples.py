@@ -23,8 +23,10 @@ from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.manifest import Manifest, masked_manifests
 from staleproof.core.plan.plan import Subject
 from staleproof.core.times import NEXT_WATCH_SECONDS
-from staleproof.draw.mutations.allowed import Mutations
+from staleproof.draw.mutations.allowed import MutationError, Mutations, raise_unknown
+from staleproof.draw.mutations.schema import find_schema
 from staleproof.drive.cluster.manifests import name_of, resource_type
+from staleproof.drive.trial.dry_run import documents
 from staleproof.drive.trial.environment import Environment
 from staleproof.drive.trial.prerequisites import introduce
 from staleproof.errors import UsageError
@@ -81,6 +83,7 @@ def observe_all(session: Session, samples: Samples) -> Seen:
     session.call(lambda environment: introduce(environment, samples.primaries, samples.before))
     roles = _roles(session, samples)
     seen, wanted = Seen(), samples.of(roles)
+    _check_mutations(session, [sample for sample, _ in wanted])
     for sample, before in wanted:
         _keep_name(session, sample, before)
     start_companions(session, wanted)
@@ -130,6 +133,17 @@ def _roles(session: Session, samples: Samples) -> list[Role]:
 
     found = msgspec.json.decode(session.once("watched", samples.primaries, find), type=list[bool])
     return roles_of(found, is_said=samples.is_said)
+
+
+def _check_mutations(session: Session, samples: Sequence[Manifest]) -> None:
+    """UsageError when the user says something of a field that none of these has."""
+    if session.options.mutations == Mutations():
+        return
+    kinds = [(each, find_schema(*session.call(partial(documents, sample=each)), each)) for each in samples]
+    try:
+        raise_unknown(kinds, session.options.mutations)
+    except MutationError as err:
+        raise UsageError(f"--staleproof-mutations: {err}") from err
 
 
 def _keep_name(session: Session, sample: Manifest, before: tuple[Manifest, ...]) -> None:

@@ -3,7 +3,7 @@
 import difflib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,33 +70,40 @@ class Allowed:
     idle: tuple[str, ...] = ()
 
 
+def raise_unknown(samples: Sequence[tuple[Manifest, Schema]], mutations: Mutations) -> None:
+    """MutationError when a path is a field of none of these samples, nor of their schemas."""
+    known = set[str]().union(*(_known(sample, schema) for sample, schema in samples))
+    of = "it or of its schema" if len(samples) == 1 else "them or of their schemas"
+    if wrong := [f"{word}: {path!r} is no field of {of}{_meant(path, known)}" for word, path in _unknown(mutations, known)]:
+        raise MutationError(f"{', '.join(_name(sample) for sample, _ in samples)}: {'; '.join(wrong)}")
+
+
 def allowed_moves(sample: Manifest, schema: Schema, mutations: Mutations) -> Allowed:
-    """The sample's moves as far as the user allows them. MutationError when a path is no field of the sample, or of its schema."""
-    whose = f"{sample['kind']}/{sample['metadata']['name']}"
-    every = find_moves(sample, schema)
-    known = {*_said(sample, ()), *_allowed(schema, "", _SCHEMA_DEPTH), "metadata.labels", "metadata.labels.*"}
-    known |= {_plain(move.path) for move in every}
-    extended = tuple(each.path for each in mutations.extend)
-    named = {"only": mutations.only, "forbid": mutations.forbid, "extend": extended}
-    named_paths = [(word, path, _unknown(path, known)) for word, paths in named.items() for path in paths]
-    if wrong := [f"{word}: {path!r} {problem}" for word, path, problem in named_paths if problem]:
-        raise MutationError(f"{whose}: {'; '.join(wrong)}")
-    own, idle = _extended(sample, mutations, whose)
+    """The sample's moves as far as the user allows them. What is a field of other samples changes nothing in this one."""
+    whose, every = _name(sample), find_moves(sample, schema)
+    unknown = _unknown(mutations, _known(sample, schema))
+    foreign = {path for _, path in unknown}
+    own, idle = _extended(sample, [each for each in mutations.extend if each.path not in foreign], whose)
     names = {move.name for move in own}
     found = tuple(move for move in every if move.name not in names and _is_allowed(move.path, mutations))
+    idle += [f"{word}: {path!r} is no field of {whose} or of its schema" for word, path in unknown]
     idle += [
         f"only: {path!r} allows no change of {whose}: neither sample nor schema gives another value for anything in it, or it is "
         "forbidden; give values with extend, or name the field around it"
         for path in mutations.only
-        if not any(_is_within(move.path, path) for move in (*own, *found))
+        if path not in foreign and not any(_is_within(move.path, path) for move in (*own, *found))
     ]
     return Allowed(tuple(own), found, tuple(idle))
 
 
-def _extended(sample: Manifest, mutations: Mutations, whose: str) -> tuple[list[Move], list[str]]:
+def _name(sample: Manifest) -> str:
+    return f"{sample['kind']}/{sample['metadata']['name']}"
+
+
+def _extended(sample: Manifest, extensions: Sequence[Extension], whose: str) -> tuple[list[Move], list[str]]:
     """The moves with the user's values; and in words, those of which none could be made."""
     own, idle = [], []
-    for each in mutations.extend:
+    for each in extensions:
         if not each.values:
             idle.append(f"extend: {each.path!r} has no values; give some")
         for value in each.values:
@@ -132,14 +139,27 @@ def _plain(path: str) -> str:
     return _INDEX.sub("[]", path)
 
 
-def _unknown(path: str, known: set[str]) -> str:
-    """That this is no field, in words; empty when it is one."""
-    plain = _plain(path)
-    if plain in known or any(each.endswith(".*") and _is_within(plain, each[:-2]) for each in known):
-        return ""
-    close = difflib.get_close_matches(plain, sorted(known), n=1, cutoff=0.6)
-    meant = f" (did you mean {close[0]!r}?)" if close else ""
-    return f"is no field of it or of its schema{meant}"
+def _known(sample: Manifest, schema: Schema) -> set[str]:
+    """All fields of a sample and its schema."""
+    moved = {_plain(move.path) for move in find_moves(sample, schema)}
+    return {*_said(sample, ()), *_allowed(schema, "", _SCHEMA_DEPTH), "metadata.labels", "metadata.labels.*"} | moved
+
+
+def _unknown(mutations: Mutations, known: Collection[str]) -> list[tuple[str, str]]:
+    """The paths that are none of these fields, each with the word that it is said under."""
+    extended = tuple(each.path for each in mutations.extend)
+    named = {"only": mutations.only, "forbid": mutations.forbid, "extend": extended}
+    return [(word, path) for word, paths in named.items() for path in paths if not _is_known(_plain(path), known)]
+
+
+def _is_known(plain: str, known: Collection[str]) -> bool:
+    return plain in known or any(each.endswith(".*") and _is_within(plain, each[:-2]) for each in known)
+
+
+def _meant(path: str, known: Collection[str]) -> str:
+    """The field that may be meant, in words; empty when none is like it."""
+    close = difflib.get_close_matches(_plain(path), sorted(known), n=1, cutoff=0.6)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _said(value: object, path: tuple[str | int, ...]) -> Iterator[str]:

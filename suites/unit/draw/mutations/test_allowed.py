@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.draw.mutations.allowed import Extension, MutationError, Mutations, allowed_moves, read
+from staleproof.draw.mutations.allowed import Extension, MutationError, Mutations, allowed_moves, raise_unknown, read
 from staleproof.draw.mutations.sample_moves import find_moves
 from staleproof.draw.mutations.schema import ANYTHING, Schema
 
@@ -108,15 +108,39 @@ def test_what_the_schema_allows_is_a_field_too(path: str) -> None:
 def test_a_path_that_does_not_exist_is_reported(path: str, message: str, where: str) -> None:
     said: JSON = {where: [path] if where != "extend" else [{"path": path, "values": [1]}]}
     with pytest.raises(MutationError) as err:
-        allowed_moves(SAMPLE, SCHEMA, read(str(said)))
+        raise_unknown([(SAMPLE, SCHEMA)], read(str(said)))
     assert message in str(err.value)
     assert str(err.value).startswith(f"Widget/w: {where}: '")
 
 
 def test_all_paths_that_do_not_exist_are_reported_at_once() -> None:
     with pytest.raises(MutationError) as err:
-        allowed_moves(SAMPLE, SCHEMA, Mutations(only=("spec.size", "zzz"), forbid=("yyy",)))
+        raise_unknown([(SAMPLE, SCHEMA)], Mutations(only=("spec.size", "zzz"), forbid=("yyy",)))
     assert str(err.value).count("is no field of it") == 2
+
+
+BACKUP: JSON = {"apiVersion": "example.com/v1", "kind": "Backup", "metadata": {"name": "b"}, "spec": {"keep": 3}}
+
+
+def test_what_one_of_several_samples_has_is_no_mistake_and_does_nothing_to_the_others() -> None:
+    said = read("only: [spec.size]\nforbid: [spec.paused]\nextend: [{path: spec.keep, values: [9]}]")
+    raise_unknown([(SAMPLE, SCHEMA), (BACKUP, ANYTHING)], said)
+
+    allowed = allowed_moves(BACKUP, ANYTHING, said)
+    assert ([str(move) for move in allowed.own], allowed.found) == (["spec.keep set (3 → 9)"], ())
+    assert allowed.idle == tuple(
+        f"{word}: '{path}' is no field of Backup/b or of its schema"
+        for word, path in (("only", "spec.size"), ("forbid", "spec.paused"))
+    )
+    assert allowed_moves(SAMPLE, SCHEMA, said).own == ()
+
+
+def test_what_none_of_several_samples_has_is_reported() -> None:
+    with pytest.raises(MutationError) as err:
+        raise_unknown([(SAMPLE, SCHEMA), (BACKUP, ANYTHING)], Mutations(only=("spec.kep", "spec.size")))
+    assert str(err.value) == (
+        "Widget/w, Backup/b: only: 'spec.kep' is no field of them or of their schemas (did you mean 'spec.keep'?)"
+    )
 
 
 def test_a_file_says_what_may_be_changed() -> None:

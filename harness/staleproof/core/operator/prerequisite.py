@@ -19,7 +19,7 @@ from staleproof.core.operator.dependency import in_order, is_accessory
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.operator.mention import Mention, mentions, mentions_namespace
 from staleproof.core.operator.unique import marked
-from staleproof.core.plan.manifest import Manifest
+from staleproof.core.plan.manifest import Manifest, namespace_of
 from staleproof.core.plan.masking import SECRET, is_placeholder
 from staleproof.core.plan.step import Apply, Step, in_parts
 
@@ -229,9 +229,9 @@ def _is_mentioned(manifest: Manifest, named: Iterable[Mention]) -> bool:
 
 def edited(manifest: Manifest) -> tuple[Manifest, Manifest]:
     """By which merge patches a ConfigMap is another that is as good, and again what it was: one of its numbers is one more, or a
-    text of several lines has an empty line more. Both are empty where nothing like that is in it, and for all other kinds: of a
-    Secret it is not known what else it may say."""
-    if manifest["apiVersion"] != "v1" or manifest["kind"] != "ConfigMap":
+    text of several lines has an empty line more. Both are empty where nothing like that is in it, where it may not be changed, and
+    for all other kinds: of a Secret it is not known what else it may say."""
+    if manifest["apiVersion"] != "v1" or manifest["kind"] != "ConfigMap" or manifest.get("immutable"):
         return {}, {}
     for key, value in (manifest.get("data") or {}).items():
         new = _another_text(value) if isinstance(value, str) else ""
@@ -251,9 +251,10 @@ def _another_text(value: str) -> str:
 
 
 def with_payloads(before: Iterable[Manifest], given: Iterable[Manifest]) -> tuple[Manifest, ...]:
-    """The prerequisites of a plan that was written; where a Secret has no payload, the one of that name that the user gives."""
-    known = {each["metadata"]["name"]: each for each in given if each["kind"] == SECRET}
-    return tuple(known.get(each["metadata"]["name"], each) if _is_masked(each) else each for each in before)
+    """The prerequisites of a plan that was written; where a Secret has no payload, the one of that name, and of its namespace, that
+    the user gives."""
+    known = {(namespace_of(each), each["metadata"]["name"]): each for each in given if each["kind"] == SECRET}
+    return tuple(known.get((namespace_of(each), each["metadata"]["name"]), each) if _is_masked(each) else each for each in before)
 
 
 def without_payload(before: Iterable[Manifest]) -> list[str]:

@@ -194,6 +194,12 @@ def test_a_config_map_may_be_another_that_is_as_good() -> None:
     assert edited({**obj("Secret", "s"), "data": {"n": "9"}}) == ({}, {})
 
 
+def test_what_says_that_it_never_changes_is_not_changed() -> None:
+    fixed = obj("ConfigMap", "c", data={"n": "9"}, immutable=True)
+    assert edited(fixed) == ({}, {})
+    assert edited(fixed | {"immutable": False}) != ({}, {})
+
+
 def test_what_is_where_the_primary_is_goes_into_the_trials_namespace() -> None:
     assert where(widget(), SECRET, obj("Secret", "a", "default"), obj("Secret", "b", "demo")) == ["trial"] * 3
     assert where(widget(namespace="demo"), SECRET, obj("Secret", "b", "demo")) == ["trial"] * 2
@@ -267,6 +273,14 @@ def test_a_secret_gets_its_payload_back_from_the_one_that_is_given_again() -> No
     assert without_payload(written) == ["Secret/db", "Secret/plain"]
     assert with_payloads(written, [widget(), secret]) == (SPACE, secret, written[2])
     assert without_payload(with_payloads(written, [secret, plain])) == []
+
+
+def test_secrets_of_one_name_in_two_namespaces_get_their_own_payloads_back() -> None:
+    given = tuple(obj("Secret", "ca", each, stringData={"key": f"secret-of-{each}"}) for each in ("system", "app"))
+    written = masked_manifests(given)
+    assert without_payload(written) == ["Secret/ca", "Secret/ca"]
+    assert with_payloads(written, given) == given
+    assert without_payload(with_payloads(written, given[:1])) == ["Secret/ca"]
 
 
 def test_a_secret_that_has_its_payload_is_left_alone() -> None:

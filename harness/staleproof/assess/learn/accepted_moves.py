@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 
 from msgspec import structs
 
@@ -16,7 +17,7 @@ from staleproof.core.history.provenance import Commit
 from staleproof.core.operator.observed import Observed
 from staleproof.core.plan.move import Liveness, Move
 from staleproof.core.plan.plan import Plan
-from staleproof.core.plan.step import Apply, Step
+from staleproof.core.plan.step import Apply, Patch, Step
 from staleproof.core.times import MOVES_SECONDS
 from staleproof.draw.canonical import replicas
 from staleproof.draw.mutations.allowed import allowed_moves
@@ -168,7 +169,8 @@ def _run(
     try:
         trial = indexed(session.watch(planned(steps)))
     except Refused as err:
-        at_fault = patches[err.step - 2][0] if 2 <= err.step < 2 + len(patches) else chain[0]
+        tried = [chain[0], *(each for each, _ in patches)]
+        at_fault = tried[err.step - 1] if err.step <= len(tried) else _at_fault(session, seen, chain, grows)
         return [], (at_fault.move, str(err)), Broken((), 0)
     step, why = went_wrong(trial)
     if step > 1:
@@ -177,6 +179,17 @@ def _run(
     broken = broken_by(trial, seen, chain, at)
     right = [each for each in chain[: broken.shown] if each.move not in broken.moves]
     return _live(trial, seen, right, at), None, broken
+
+
+def _at_fault(session: Session, seen: Observed, chain: Sequence[Tried], refused: Sequence[Patch]) -> Tried:
+    """Of several moves, that which makes the API server refuse the steps behind them; the last one where none does so by itself."""
+    standing = [each for each in chain if not each.is_taken_back] or chain
+    for each in standing[:-1]:
+        patches = [step.patch for step in (*each.steps, *refused)]
+        ask = partial(refused_in_turn, sample=seen.sample, before=seen.before, patches=patches)
+        if any(session.call(ask)):
+            return each
+    return standing[-1]
 
 
 def broken_by(trial: Trial, seen: Observed, chain: Sequence[Tried], at: Mapping[str, Sequence[int]]) -> Broken:

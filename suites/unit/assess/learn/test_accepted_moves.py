@@ -1,16 +1,21 @@
 """What a run says of the changes that it tried."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from msgspec import structs
 
-from staleproof.assess.learn.accepted_moves import Broken, broken_by, moves_in_words, wants_more
+from staleproof.assess.learn.accepted_moves import Broken, _run, broken_by, moves_in_words, wants_more
+from staleproof.assess.trial.session import Session
 from staleproof.checks.trial import Trial
 from staleproof.core.operator.observed import Observed
+from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
+from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Patch
 from staleproof.draw.mutations.trials import Tried
+from staleproof.drive.trial.workload import Refused
 
 from ...checks.script import WIDGETS, Script, trial
 
@@ -103,3 +108,43 @@ def test_what_is_only_not_ready_yet_is_no_complaint() -> None:
     script = says(says(trial(), 1, valid=True), 2, valid=False, reason="PodsMissing")
     of = replace(seen(), resource=WIDGETS)
     assert broken_by(Trial(script.ends()), of, CHAIN[:1], {UP.name: [2]}) == Broken([], 1)
+
+
+class Limiting(Session):
+    """The API server refuses more replicas than a limit, which a move makes lower."""
+
+    def __init__(self) -> None:
+        self.asked: list[Manifest] = []
+
+    def watch(self, plan: Plan) -> None:  # type: ignore[override]
+        raise Refused("spec.replicas must not be more than spec.limit", len(plan.steps))
+
+    def call(self, asks: partial[object]) -> list[str]:  # type: ignore[override]
+        first, *rest = asks.keywords["patches"]
+        self.asked.append(first)
+        return ["", *("must not be more" if first == LIMIT.do else "" for _ in rest)]
+
+
+LIMIT = Move(path="spec.limit", kind="down", do={"spec": {"limit": 3}}, undo={"spec": {"limit": 4}})
+FIRST, LAST = (structs.replace(LIMIT, path=f"spec.{each}", do={"spec": {each: 3}}) for each in ("a", "z"))
+ON = Move(path="spec.on", kind="toggle", do={"spec": {"on": True}}, undo={"spec": {"on": None}})
+
+
+@pytest.mark.parametrize(
+    ("moves", "at_fault", "asked"),
+    [
+        ((FIRST, LIMIT, LAST), LIMIT, [FIRST.do, LIMIT.do]),
+        ((FIRST, LIMIT), LIMIT, [FIRST.do]),
+        ((FIRST, LAST), LAST, [FIRST.do]),
+        ((LIMIT,), LIMIT, []),
+    ],
+)
+def test_where_the_primary_may_not_grow_any_more_the_move_that_keeps_it_from_that_is_dropped(
+    moves: tuple[Move, ...], at_fault: Move, asked: list[Manifest]
+) -> None:
+    of = replace(seen(*moves, ON), scale_path=("spec", "replicas"))
+    chain = [*(Tried(move, (of.do(move),)) for move in moves), Tried(ON, (of.do(ON), of.undo(ON)))]
+    session = Limiting()
+    live, bad, _ = _run(session, of, chain, lambda steps: Plan(scenario="observe", steps=steps))
+    assert (live, bad) == ([], (at_fault, "spec.replicas must not be more than spec.limit"))
+    assert session.asked == asked

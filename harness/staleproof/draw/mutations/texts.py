@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from staleproof.core.plan.move import MoveKind
+from staleproof.draw.mutations.patterns import may_take_for_ever
 from staleproof.draw.mutations.schema import Schema
 
 _QUANTITY = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)([KMGTPE]i|[munkMGTPE])")
@@ -46,16 +47,17 @@ def near_text(value: str, schema: Schema) -> Iterator[Near]:
 
 
 def fits(text: str, schema: Schema) -> bool:
-    """Whether pattern and length allow it. A pattern that Python cannot read allows everything: the API server will decide."""
+    """Whether pattern and length allow it. A pattern that Python cannot read, or that it may take for ever for, allows everything:
+    the API server will decide."""
     if not schema.count("minLength", 0) <= len(text) <= schema.count("maxLength", len(text)):
         return False
     return all(pattern.search(text) for pattern in compiled(schema))
 
 
 def compiled(schema: Schema) -> list[re.Pattern[str]]:
-    """Its patterns, as far as Python can read them."""
+    """Its patterns, as far as Python can read them and search them in no time."""
     found = []
-    for pattern in schema.patterns:
+    for pattern in (each for each in schema.patterns if not may_take_for_ever(each)):
         flags = re.ASCII | (re.IGNORECASE if _IGNORES_CASE in pattern else re.RegexFlag(0))
         with contextlib.suppress(re.error, OverflowError):
             found.append(re.compile(pattern.replace(_IGNORES_CASE, ""), flags))

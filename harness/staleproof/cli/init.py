@@ -17,6 +17,7 @@ from staleproof.assess.learn.own_groups import SOURCES
 from staleproof.assess.learn.survey import Found, Repository, survey
 from staleproof.assess.store.run_folder import write_atomically
 from staleproof.cli.option import SUBJECT, given_in, takes
+from staleproof.core.kubernetes_yaml import documents
 from staleproof.errors import UsageError
 from staleproof.settings import Given, parse
 from staleproof.settings_file import NAME, written
@@ -90,10 +91,9 @@ def _files(root: Path) -> Iterator[tuple[PurePath, list[Any]]]:
     """The YAML files below a folder with their objects, in order; without any, if there is something else in them."""
     for path in _paths(root, _SUFFIXES):
         try:
-            documents = list(yaml.load_all(path.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+            objects = documents(path.read_text())
         except (OSError, ValueError, yaml.YAMLError):
-            documents = []
-        objects = [each for each in documents if each is not None]
+            objects = []
         yield PurePath(path), objects if all(isinstance(each, dict) for each in objects) else []
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from staleproof.core.fault.model import Value
+from staleproof.core.kubernetes_yaml import document
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.move import Move
 from staleproof.core.plan.plan import PlanError, converted
@@ -50,7 +51,7 @@ class Mutations(Value, frozen=True, kw_only=True):
 def read(text: str) -> Mutations:
     """From a YAML document. MutationError when it is something else."""
     try:
-        raw = yaml.safe_load(text)
+        raw = document(text)
     except yaml.YAMLError as err:
         raise MutationError(not_yaml(err)) from err
     if not isinstance(raw, dict):

@@ -4,6 +4,8 @@ They are taken as people write them, and as `kubectl get -o yaml` prints them: w
 Every refusal names the file and says what to do; the API server's answers are passed on in its own words.
 """
 
+import hashlib
+import json
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -13,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from staleproof.core.kubernetes_yaml import documents
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.plan.manifest import Manifest, as_asked_for
 from staleproof.core.times import ESTABLISHED_SECONDS
@@ -26,17 +29,12 @@ _CRD = "CustomResourceDefinition"
 _BUILDERS = (("kustomize", "build"), ("kubectl", "kustomize"))
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _KUSTOMIZE_GROUP = "kustomize.config.k8s.io"  # Flux has a kind Kustomization too, which is a primary like any other
+_LONGEST_BEGINNING, _DIGITS = 58, 5
+"""Of a name that is made."""
 _GIVE_A_SCHEMA = (
     "; each version needs a schema, if only {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}, which "
     "lets everything pass"
 )
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # there is none without libyaml
-    """Reads as Kubernetes does: a lone `=` is a text (the enum of matchers in AlertmanagerConfig), not YAML 1.1's default key."""
-
-
-_Loader.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.construct_scalar(node))
 
 
 def read(paths: Iterable[Path], option: str) -> list[Manifest]:
@@ -87,8 +85,7 @@ def _built(path: Path, option: str) -> list[Manifest]:
     if done.returncode:
         reason = done.stderr.strip() or f"exit code {done.returncode}"
         raise UsageError(f"{option}: {' '.join(command)} cannot build {path}: {reason}")
-    documents = [document for document in yaml.load_all(done.stdout, _Loader) if document is not None]
-    return [_object(each, path, option) for each in chain.from_iterable(map(_items, documents))]
+    return [_object(each, path, option) for each in chain.from_iterable(map(_items, documents(done.stdout)))]
 
 
 def _manifests(path: Path, option: str) -> list[Manifest]:
@@ -116,14 +113,14 @@ def _is_patch(manifest: Manifest) -> bool:
 def _documents(file: Path, option: str) -> Iterator[Manifest]:
     """Its objects, without what is kustomize's."""
     try:
-        documents = [document for document in yaml.load_all(file.read_text(), _Loader) if document is not None]
+        found = documents(file.read_text())
     except (yaml.YAMLError, UnicodeDecodeError) as err:
         raise UsageError(f"{option}: {file}: {not_yaml(err)}") from err
     except OSError as err:
         raise UsageError(f"{option}: cannot read {file}: {err.strerror or err}; give a manifest file or a folder of them") from err
-    if not documents and not _is_kustomize(None, file):
+    if not found and not _is_kustomize(None, file):
         raise UsageError(f"{option}: {file} is empty; expected a Kubernetes object")
-    for each in chain.from_iterable(map(_items, documents)):
+    for each in chain.from_iterable(map(_items, found)):
         if not _is_kustomize(each, file):
             yield _object(each, file, option)
 
@@ -153,6 +150,7 @@ def _is_kustomize(document: Any, file: Path) -> bool:  # noqa: ANN401  # whateve
 def _object(document: Any, file: Path, option: str) -> Manifest:  # noqa: ANN401  # whatever YAML holds
     if isinstance(document, dict):
         missing = [key for key in ("apiVersion", "kind") if not isinstance(document.get(key), str)]
+        document = _named(document)
         metadata = document.get("metadata")
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             missing.append("metadata.name")
@@ -160,6 +158,17 @@ def _object(document: Any, file: Path, option: str) -> Manifest:  # noqa: ANN401
             return as_asked_for(document)
         raise UsageError(f"{option}: {file} is not a Kubernetes object: {', '.join(missing)} missing")
     raise UsageError(f"{option}: {file} holds a {type(document).__name__}, expected a Kubernetes object")
+
+
+def _named(document: dict[str, Any]) -> dict[str, Any]:
+    """With a name, where it has only the beginning of one (`generateName`): as the API server makes one, but always the same."""
+    metadata = document.get("metadata")
+    begins = metadata.get("generateName") if isinstance(metadata, dict) and "name" not in metadata else None
+    if not isinstance(metadata, dict) or not isinstance(begins, str):
+        return document
+    kept = {key: value for key, value in metadata.items() if key != "generateName"}
+    digest = hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()
+    return document | {"metadata": {"name": f"{begins[:_LONGEST_BEGINNING]}{digest[:_DIGITS]}", **kept}}
 
 
 async def apply(manifests: Iterable[Manifest], api: Api, truth: Truth) -> None:

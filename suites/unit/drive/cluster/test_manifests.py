@@ -91,6 +91,27 @@ def test_a_lone_equals_sign_is_a_text() -> None:
     assert found["spec"] == {"enum": ["=", "!="]}
 
 
+def test_a_time_of_day_and_a_date_are_texts() -> None:
+    put({"a.yaml": document("a") + "spec: {window: 12:30, until: 2030-01-01}\n"})
+    (found,) = read([Path("a.yaml")], "--samples")
+    assert found["spec"] == {"window": "12:30", "until": "2030-01-01"}
+
+
+def test_of_a_name_that_is_to_be_generated_one_is_made_that_is_always_the_same() -> None:
+    runs = [document("w").replace("name: w", "generateName: hello-") + f"spec: {{number: {number}}}\n" for number in (1, 2)]
+    put({"runs.yaml": "---\n".join(runs), "w.yaml": document("w")})
+    first, second, plain = names("runs.yaml", "w.yaml")
+    assert (first[:6], second[:6], plain) == ("hello-", "hello-", "w")
+    assert first != second
+    assert names("runs.yaml") == [first, second]
+    assert "generateName" not in read([Path("runs.yaml")], "--samples")[0]["metadata"]
+
+
+def test_a_name_that_is_made_is_short_enough() -> None:
+    put({"w.yaml": document("w").replace("name: w", f"generateName: {'w' * 70}")})
+    assert [len(name) for name in names("w.yaml")] == [63]
+
+
 def test_json_is_read_whatever_it_holds() -> None:
     put({"w.json": json.dumps(DOCUMENT, indent=2)})
     assert read([Path("w.json")], "--samples") == [DOCUMENT]
@@ -116,7 +137,7 @@ def test_no_path_is_no_manifest() -> None:
         (document("w").replace("kind: Widget\n", ""), "is not a Kubernetes object: kind missing"),
         (document("w").replace("example.com/v1", "1"), "is not a Kubernetes object: apiVersion missing"),
         ("apiVersion: v1\nkind: Pod\nmetadata: w\n", "is not a Kubernetes object: metadata.name missing"),
-        ("apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: w-\n", "is not a Kubernetes object: metadata.name missing"),
+        ("apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: 5\n", "is not a Kubernetes object: metadata.name missing"),
         ("apiVersion: v1\nkind: Pod\nmetadata:\n  name: 5\n", "is not a Kubernetes object: metadata.name missing"),
         (f"{document('w')}---\n- a\n", "holds a list, expected a Kubernetes object"),
         (b"\xff\xfe\x00", ": not YAML"),

@@ -241,7 +241,7 @@ def present(steps: tuple[Step, ...]) -> Mapping[Target, Manifest]:
         match step:
             case Apply(object=manifest):
                 target = Target(manifest["apiVersion"], manifest["kind"], manifest["metadata"]["name"])
-                found[target] = _merged(found.get(target, {}), manifest)
+                found[target] = _merged(found[target], manifest) if target in found else manifest
             case Patch(target=target, patch=patch) if target in found:
                 found[target] = _merged(found[target], patch)
             case Delete(target=target):

@@ -165,6 +165,14 @@ def test_final_only_asks_for_the_last_state(steps: tuple[Step, ...], wanted: dic
     assert SAMPLE["spec"] == {"replicas": 1, "content": "a"}
 
 
+def test_what_a_sample_says_is_nothing_is_said_in_the_last_state_too() -> None:
+    """Where a field may be null, its default is not put there."""
+    sample = {**SAMPLE, "spec": {"replicas": 1, "limit": None}}
+    found = final_only(plan(steps=(Apply(object=sample), GROW)))
+    assert found is not None
+    assert found.steps == (Apply(object={**sample, "spec": {"replicas": 3, "limit": None}}),)
+
+
 @pytest.mark.parametrize("steps", [(APPEAR,), (APPEAR, Delete(target=TARGET))])
 def test_there_is_none_if_nothing_else_was_ever_wanted_or_nothing_is(steps: tuple[Step, ...]) -> None:
     assert final_only(plan(steps=steps)) is None

@@ -7,9 +7,11 @@ import contextlib
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
+
+import re2
 
 from staleproof.core.plan.move import MoveKind
-from staleproof.draw.mutations.patterns import may_take_for_ever
 from staleproof.draw.mutations.schema import Schema
 
 _QUANTITY = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)([KMGTPE]i|[munkMGTPE])")
@@ -19,8 +21,8 @@ _PLAIN = re.compile(r"\d+")
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+")
 _PERCENT = re.compile(r"(\d+)%")
 _FIRST_NUMBER = re.compile(r"\d+")
-_IGNORES_CASE = "(?i)"
-"""Go allows it anywhere; its classes are ASCII."""
+_QUIETLY = re2.Options()
+_QUIETLY.log_errors = False
 Near = tuple[MoveKind, object]
 
 
@@ -47,20 +49,19 @@ def near_text(value: str, schema: Schema) -> Iterator[Near]:
 
 
 def fits(text: str, schema: Schema) -> bool:
-    """Whether pattern and length allow it. A pattern that Python cannot read, or that it may take for ever for, allows everything:
-    the API server will decide."""
+    """Whether pattern and length allow it. A pattern that RE2 cannot read allows everything: the API server will decide."""
     if not schema.count("minLength", 0) <= len(text) <= schema.count("maxLength", len(text)):
         return False
     return all(pattern.search(text) for pattern in compiled(schema))
 
 
-def compiled(schema: Schema) -> list[re.Pattern[str]]:
-    """Its patterns, as far as Python can read them and search them in no time."""
+def compiled(schema: Schema) -> list[Any]:
+    """Its patterns, as far as RE2 can read them. They are written for Go, which has RE2's syntax; Python's is another, and
+    its engine may search for ever (`^([a-z]+)+$`)."""
     found = []
-    for pattern in (each for each in schema.patterns if not may_take_for_ever(each)):
-        flags = re.ASCII | (re.IGNORECASE if _IGNORES_CASE in pattern else re.RegexFlag(0))
-        with contextlib.suppress(re.error, OverflowError):
-            found.append(re.compile(pattern.replace(_IGNORES_CASE, ""), flags))
+    for pattern in schema.patterns:
+        with contextlib.suppress(re2.error):
+            found.append(re2.compile(pattern, _QUIETLY))
     return found
 
 

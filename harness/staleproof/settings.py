@@ -46,6 +46,7 @@ class Option:
         name: the setting's.
         default: what stands for an option that is not given, as people write it; empty when there is nothing to show.
         switch: the flag takes no value and says yes; the variable says yes or no.
+        private: its texts may hold passwords, so no message shows them.
     """
 
     help: str
@@ -55,6 +56,7 @@ class Option:
     name: str = ""
     default: str = ""
     switch: bool = False
+    private: bool = False
 
     @property
     def flag(self) -> str:
@@ -88,7 +90,11 @@ class Option:
                 raise ValueError(f"one of {', '.join(filter(None, self.choices))}")
             return self.parse(text)
         except ValueError as err:
-            raise UsageError(f"{called}: expected {err}, found {text!r}") from err
+            raise UsageError(f"{called}: expected {err}, found {self.shown(text)}") from err
+
+    def shown(self, value: object) -> str:
+        """A value that was given, as a message shows it."""
+        return "something else, which is not shown because it may be secret" if self.private else repr(value)
 
 
 def _is_text(text: str) -> bool:
@@ -173,22 +179,28 @@ def _external(text: str) -> Any:  # noqa: ANN401  # what it is is imported only 
     import yaml  # as above
 
     from staleproof.core.declared import DeclarationError, read_declaration
+    from staleproof.core.wording import not_yaml
 
     try:
         return read_declaration(yaml.safe_load(text))
-    except (DeclarationError, yaml.YAMLError) as err:
+    except DeclarationError as err:
         raise ValueError(f"an external system, for example {_AN_EXTERNAL} ({err})") from err
+    except yaml.YAMLError as err:
+        raise ValueError(f"an external system, for example {_AN_EXTERNAL} ({not_yaml(err)})") from err
 
 
 def _further(text: str) -> Any:  # noqa: ANN401  # as above
     import yaml  # as above
 
     from staleproof.core.plan.plan import read_program
+    from staleproof.core.wording import not_yaml
 
     try:
         return read_program(yaml.safe_load(text))
-    except (ValueError, yaml.YAMLError) as err:
+    except ValueError as err:
         raise ValueError(f"a further program, for example {_A_PROGRAM} ({err})") from err
+    except yaml.YAMLError as err:
+        raise ValueError(f"a further program, for example {_A_PROGRAM} ({not_yaml(err)})") from err
 
 
 def _metrics_url(text: str) -> str:
@@ -207,7 +219,8 @@ def _formats(text: str) -> tuple[str, ...]:
 
 def _source(text: str) -> str:
     path, _, line = text.partition(":")
-    if text and (not path or path.startswith("/") or ".." in path.split("/") or (line and not line.isdecimal()) or line == "0"):
+    is_line = not line or (line.isdecimal() and int(line) > 0)
+    if text and (not path or path.startswith("/") or ".." in path.split("/") or not is_line):
         raise ValueError("a path in the controller's repository, PATH or PATH:LINE, relative to its root")
     return text
 
@@ -251,7 +264,7 @@ class Settings:
     ] = ()
     controller_env: Annotated[
         tuple[tuple[str, str], ...],
-        Option("NAME=VALUE for the controller, {kubeconfig} is replaced; may be repeated", _pair, many=True),
+        Option("NAME=VALUE for the controller, {kubeconfig} is replaced; may be repeated", _pair, many=True, private=True),
     ] = ()
     controller_also: Annotated[
         tuple[Any, ...],
@@ -260,6 +273,7 @@ class Settings:
             "command, a list; arguments, another; env, an object; name (empty: its executable's); may be repeated",
             _further,
             many=True,
+            private=True,
         ),
     ] = ()
     controller_manifests: Annotated[
@@ -330,6 +344,7 @@ class Settings:
             "{every: 5s}); url, command, read, create, change, delete, stop, start, adapter as the kind needs; may be repeated",
             _external,
             many=True,
+            private=True,
         ),
     ] = ()
     kube_provider: Annotated[ProviderName, Option(f"control plane from: {', '.join(_PROVIDERS)}", choices=_PROVIDERS)] = "auto"
@@ -506,9 +521,33 @@ def in_environment(environ: Mapping[str, str], *, but_for: Collection[str] = ())
             text = environ[option.variable]
             if not text:
                 raise UsageError(f"{option.variable} is set but empty; unset it or give it a value ({option.help})")
-            texts = tuple(text.split(os.pathsep)) if option.many else (text,)
-            found[option.name] = Given(texts, option.variable, "environment")
+            found[option.name] = Given(_values(option, text), option.variable, "environment")
     return found
+
+
+def _values(option: Option, text: str) -> tuple[str, ...]:
+    """The values that a variable's text has for an option: paths are separated as in PATH; other values are the items of a YAML
+    list, or the lines."""
+    if not option.many:
+        return (text,)
+    if option.is_path:
+        return tuple(text.split(os.pathsep))
+    items = _items(text) if text.lstrip().startswith(("[", "- ")) or option.kind == "object" else None
+    return items or tuple(line.strip() for line in text.splitlines() if line.strip()) or (text,)
+
+
+def _items(text: str) -> tuple[str, ...] | None:
+    """The items of a YAML list, or of one object; None when the text is neither."""
+    import yaml  # imported only when there may be a list
+
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return None
+    items = [found] if isinstance(found, dict) else found
+    if not isinstance(items, list) or not all(isinstance(each, str | dict) for each in items):
+        return None
+    return tuple(each if isinstance(each, str) else yaml.safe_dump(each, default_flow_style=True, width=math.inf) for each in items)
 
 
 def over(stronger: Mapping[str, Given], weaker: Mapping[str, Given]) -> dict[str, Given]:

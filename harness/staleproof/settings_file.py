@@ -49,11 +49,14 @@ def read(path: Path) -> dict[str, Given]:
 
     shown = str(near(path))
     try:
-        raw = yaml.safe_load(path.read_bytes())
+        data = path.read_bytes()
+        raw, twice = yaml.safe_load(data), _keys_that_are_there_twice(yaml.compose(data, Loader=yaml.SafeLoader))
     except OSError as err:
         raise UsageError(f"cannot read {shown}: {err.strerror or err}; `staleproof init` writes a {NAME}") from err
     except yaml.YAMLError as err:
         raise UsageError(f"{shown}: {not_yaml(err)}") from err
+    if twice:
+        raise UsageError(f"{shown}: {'; '.join(twice)}; say each once, what may be repeated as a list")
     try:
         return _options(raw, path.parent, shown)
     except ValueError as err:
@@ -133,6 +136,26 @@ def _objects() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     return dict(zip(keys, found, strict=True)), json.loads(json.dumps(defined))  # as it is read again: without tuples
 
 
+def _keys_that_are_there_twice(top: Any) -> list[str]:  # noqa: ANN401  # yaml's, which is only imported where there is a file
+    """Of an object at any depth, where YAML would only keep the last, each with its line."""
+    said: list[str] = []
+    seen, waiting = set(), [top]
+    while waiting:
+        node = waiting.pop()
+        if node is None or id(node) in seen or node.id == "scalar":
+            continue
+        seen.add(id(node))
+        if node.id == "mapping":
+            keys = [key for key, _ in node.value if key.id == "scalar"]
+            said += [f"line {key.start_mark.line + 1}: {key.value!r} is there twice" for key in _repeated(keys)]
+        waiting += [value for _, value in node.value] if node.id == "mapping" else node.value
+    return sorted(said)
+
+
+def _repeated(keys: Sequence[Any]) -> list[Any]:
+    return [key for number, key in enumerate(keys) if key.value in [each.value for each in keys[:number]]]
+
+
 def _options(raw: object, folder: Path, shown: str) -> dict[str, Given]:
     """ValueError when it is something else than options, in words."""
     if not isinstance(raw, dict):
@@ -157,7 +180,7 @@ def _texts(option: Option, value: object) -> tuple[str, ...]:
     if option.kind == "object" and isinstance(value, dict):
         value = [value]  # a single system needs no list
     if option.many and not isinstance(value, list):
-        raise ValueError(f"{option.key}: expected a list, found {value!r}")
+        raise ValueError(f"{option.key}: expected a list, found {option.shown(value)}")
     return tuple(_text(option, one) for one in (value if option.many and isinstance(value, list) else [value]))
 
 
@@ -166,13 +189,17 @@ def _text(option: Option, value: object) -> str:
         case "string", str():
             return value
         case "object", dict():
-            return json.dumps(value)
+            return json.dumps(value, default=str)  # a date was not put in quotes
         case "boolean", bool():
             return "yes" if value else "no"
         case "number" | "integer", int() | float() if not isinstance(value, bool):
             return str(value)
         case "string", bool() | int() | float():
-            raise ValueError(f"{option.key}: expected a text, found {value!r}; put it in quotes")
+            raise ValueError(f"{option.key}: expected a text, found {option.shown(value)}; put it in quotes")
+        case "string", list() if all(isinstance(each, str) for each in value):
+            raise ValueError(f"{option.key}: expected a text, found a list; with commas it is {option.shown(','.join(value))}")
+        case "boolean", str() if value in option.choices:
+            raise ValueError(f"{option.key}: expected yes or no, without quotes, found the text {value!r}")
     expected = {
         "string": "a text",
         "boolean": "yes or no",
@@ -180,7 +207,7 @@ def _text(option: Option, value: object) -> str:
         "integer": "a whole number",
         "object": "an object",
     }[option.kind]
-    raise ValueError(f"{option.key}: expected {expected}, found {'nothing' if value is None else repr(value)}")
+    raise ValueError(f"{option.key}: expected {expected}, found {'nothing' if value is None else option.shown(value)}")
 
 
 def _file_of(given: Mapping[str, Given], folders: Iterable[Path]) -> Path | None:

@@ -9,7 +9,7 @@ from staleproof.core.operator.group_kind import GroupKind
 from staleproof.draw.profile import PROFILES
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.errors import UsageError
-from staleproof.settings import OPTIONS, Given, Settings, parse
+from staleproof.settings import OPTIONS, Given, Settings, in_environment, parse
 
 
 def parsed(**texts: str) -> Settings:
@@ -91,8 +91,6 @@ def test_a_text_becomes_a_value(name: str, text: str, value: object) -> None:
         ("controller_cmd", "manager 'x", "words as a shell would split them (No closing quotation)"),
         ("controller_cmd", " ", "a command"),
         ("controller_args", "'", "words as a shell would split them (No closing quotation)"),
-        ("controller_env", "NAME", "NAME=VALUE"),
-        ("controller_env", "=x", "NAME=VALUE"),
         *(("controller_start_seconds", text, "a positive number of seconds") for text in ("0", "-1", "soon", "", "nan", "inf")),
         ("controller_metrics", "localhost:8080/metrics", "a URL as http://127.0.0.1:{metrics_port}/metrics"),
         ("crds", "", "a path"),
@@ -105,7 +103,7 @@ def test_a_text_becomes_a_value(name: str, text: str, value: object) -> None:
         ),
         *(
             ("controller_source", text, "a path in the controller's repository")
-            for text in ("/a.go", "../a.go", "a/../b.go", "a.go:x", ":1")
+            for text in ("/a.go", "../a.go", "a/../b.go", "a.go:x", "a.go:00", ":1")
         ),
         ("dir", "", "a path"),
         ("before", "", "a path"),
@@ -145,3 +143,52 @@ def test_only_a_container_has_a_network() -> None:
 def test_an_option_may_be_given_several_times() -> None:
     settings = parse({"controller_env": Given(("A=1", "B=2:3"), "x"), "samples": Given(("b", "a"), "x")})
     assert (settings.controller_env, settings.samples) == ((("A", "1"), ("B", "2:3")), (Path("b"), Path("a")))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("controller_env", "hunter2-secret"),
+        ("controller_env", "=hunter2-secret"),
+        ("controller_also", "{name: poller, env: {KEY: hunter2-secret}"),
+        ("controller_also", "{name: poller, env: {KEY: hunter2-secret}}"),
+        ("external", "{name: db, kind: http, env: URL, url: 'http://root:hunter2-secret@127.0.0.1"),
+        ("external", "{name: db, kind: http, env: URL, url: 'http://root:hunter2-secret@127.0.0.1:80'}"),
+    ],
+)
+def test_what_may_be_secret_is_in_no_message(name: str, text: str) -> None:
+    with pytest.raises(UsageError, match=f"--{name}: expected .*found something else, which is not shown") as refused:
+        parsed(**{name: text})
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "values"),
+    [
+        ("CONTROLLER_ENV", "API=http://localhost:8080", (("API", "http://localhost:8080"),)),
+        ("CONTROLLER_ENV", "A=1\nB=2:3\n", (("A", "1"), ("B", "2:3"))),
+        ("CONTROLLER_ENV", "[A=1, B=2]", (("A", "1"), ("B", "2"))),
+        ("CONTROLLER_ENV", "- A=1\n- B=2", (("A", "1"), ("B", "2"))),
+        ("CONTROLLER_ENV", "A=[1, 2]", (("A", "[1, 2]"),)),
+        ("IMPLEMENTATION_CONTACT", "https://example.com/contact", ("https://example.com/contact",)),
+        ("ONLY", "sweep: hide pods", ("sweep: hide pods",)),
+        ("ONLY", "[sweep] hide pods", ("[sweep] hide pods",)),
+        ("SAMPLES", "a.yaml:b", (Path("a.yaml"), Path("b"))),
+    ],
+)
+def test_a_variable_of_an_option_that_may_be_repeated(variable: str, text: str, values: tuple[object, ...]) -> None:
+    settings = parse(in_environment({f"STALEPROOF_{variable}": text}))
+    assert getattr(settings, variable.lower()) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("{name: db, kind: http, url: 'http://127.0.0.1:8000'}", ["db"]),
+        ("name: db\nkind: http\nurl: http://127.0.0.1:8000\n", ["db"]),
+        ("{name: a, kind: postgresql}\n{name: b, kind: postgresql}", ["a", "b"]),
+        ("[{name: a, kind: postgresql}, {name: b, kind: postgresql}]", ["a", "b"]),
+    ],
+)
+def test_a_variable_of_an_option_that_is_an_object(text: str, names: list[str]) -> None:
+    assert [each.name for each in parse(in_environment({"STALEPROOF_EXTERNAL": text})).external] == names

@@ -135,16 +135,16 @@ def test_another_controller_takes_the_place_of_the_files(said: dict[str, str], l
         ({"controller-cmd": None}, "controller-cmd: expected a text, found nothing"),
         ({"release-leases": "perhaps"}, "release-leases: expected yes or no, found 'perhaps'"),
         ({"max-examples": True}, "max-examples: expected a whole number, found True"),
-        ({"controller-env": [{"A": 1}]}, "controller-env: expected a text, found {'A': 1}"),
+        ({"controller-env": [{"A": 1}]}, "controller-env: expected a text, found something else, which is not shown"),
         ({"controller-start-seconds": -1}, "staleproof.yaml: controller-start-seconds: expected a positive number of seconds"),
-        ({"external": "db"}, "external: expected a list, found 'db'"),
-        ({"external": ["db"]}, "external: expected an object, found 'db'"),
+        ({"external": "db"}, "external: expected a list, found something else, which is not shown"),
+        ({"external": ["db"]}, "external: expected an object, found something else, which is not shown"),
         ({"external": {"name": "db", "kind": "postgres"}}, "there is no system 'postgres'; did you mean 'postgresql'?"),
         ({"external": {"name": "db"}}, '"kind" is missing; it names one of command, http, own, postgresql, s3'),
         ({"external": {"name": "db", "kind": "postgresql", "repair": "never"}}, "'repair'; did you mean 'repairs'?"),
         ({"external": {"name": "db", "kind": "postgresql", "repairs": {"within": "soon"}}}, "repairs.within"),
         ({"external": {"kind": "postgresql"}}, "name is missing"),
-        ({"controller-also": "./poller"}, "controller-also: expected a list, found './poller'"),
+        ({"controller-also": "./poller"}, "controller-also: expected a list, found something else, which is not shown"),
         ({"controller-also": {"name": "poller"}}, "a further program, for example {name: poller, command: [./bin/poller"),
         ({"controller-also": {"name": "poller"}}, "command is missing"),
         (
@@ -152,6 +152,20 @@ def test_another_controller_takes_the_place_of_the_files(said: dict[str, str], l
             "there is no field 'args'; did you mean 'arguments'?",
         ),
         ({"controller-also": {"command": []}}, "command is empty"),
+        ({"release-leases": "yes"}, "release-leases: expected yes or no, without quotes, found the text 'yes'"),
+        ({"report": ["junit", "sarif"]}, "report: expected a text, found a list; with commas it is 'junit,sarif'"),
+        (
+            "apiVersion: staleproof.dev/v1alpha1\nkind: Configuration\ncrds: [a]\nprofile: smoke\ncrds: [b]\n",
+            "staleproof.yaml: line 5: 'crds' is there twice; say each once",
+        ),
+        (
+            "kind: Configuration\ncontroller-also:\n- command: [./p]\n  env: {A: '1', A: '2'}\n",
+            "staleproof.yaml: line 4: 'A' is there twice; say each once",
+        ),
+        (
+            {"external": {"name": "db", "kind": "http", "url": "http://root:pw@127.0.0.1:80"}},
+            "db: url has a user or a password in it, which reports and their commands would show; leave it out",
+        ),
         ({"profile": "quick"}, "staleproof.yaml: profile: expected one of smoke, standard, thorough, slow, found 'quick'"),
     ],
 )
@@ -160,6 +174,13 @@ def test_what_is_wrong_with_a_file_is_reported(content: str | dict[str, Any], me
     with pytest.raises(UsageError) as refused:
         parse(completed({}, {}, [here]))
     assert message in str(refused.value)
+
+
+def test_a_date_without_quotes_is_a_text_in_an_object(here: Path) -> None:
+    system = "{name: db, kind: command, read: [./ctl], change: [./set], delete: [./rm], bare: {jobs: {since: 2026-01-01}}}"
+    (here / NAME).write_text(f"apiVersion: {HEAD['apiVersion']}\nkind: {HEAD['kind']}\nexternal: {system}\n")
+    (found,) = parse(completed({}, {}, [here])).external
+    assert found.bare == {"jobs": {"since": "2026-01-01"}}
 
 
 def test_a_file_that_is_not_there_is_reported() -> None:

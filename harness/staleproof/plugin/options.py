@@ -105,11 +105,11 @@ def names_controller_in_file(config: pytest.Config) -> bool:
 def header(config: pytest.Config) -> list[str]:
     """Every value that is not a default, with its origin. CI systems keep what is printed: of variables only the names are
     shown."""
-    from staleproof.core.plan.masking import masked_pair, masked_program
+    from staleproof.core.plan.masking import masked_pair, masked_program, masked_urls
 
     flags, shown = {option.name: option.flag for option in OPTIONS}, given(config)
     texts = {name: each.texts for name, each in shown.items()}
-    for name, masked in (("controller_env", masked_pair), ("controller_also", masked_program)):
+    for name, masked in (("controller_env", masked_pair), ("controller_also", masked_program), ("external", masked_urls)):
         if name in texts:
             texts[name] = tuple(map(masked, texts[name]))
     return [f"{flags[name]}={' '.join(texts[name])} ({each.origin})" for name, each in shown.items()]

@@ -1,6 +1,5 @@
 """Options: the flag wins over the variable, the variable over the default, and the header says where a value came from."""
 
-import os
 import textwrap
 from contextlib import nullcontext
 from typing import Any
@@ -99,7 +98,7 @@ def test_a_file_without_a_controller_is_named_where_there_is_nothing_else_to_run
     ("arguments", "texts"), [((), ("A=1", "B=2")), (("--controller-env=A=1", "--controller-env", "B=2:3"), ("A=1", "B=2:3"))]
 )
 def test_some_may_be_given_several_times(arguments: tuple[str, ...], texts: tuple[str, ...], pytester: pytest.Pytester) -> None:
-    environ = {"STALEPROOF_CONTROLLER_ENV": os.pathsep.join(["A=1", "B=2"])}
+    environ = {"STALEPROOF_CONTROLLER_ENV": "A=1\nB=2"}
     assert given(pytester.parseconfig(*arguments), environ)["controller_env"].texts == texts
 
 
@@ -157,6 +156,12 @@ def test_the_header_names_what_is_not_a_default_and_its_origin(pytester: pytest.
         "--staleproof-kube-provider=cache (environment)",
     ]
     assert header(pytester.parseconfig()) == ["--staleproof-kube-provider=cache (environment)"]
+
+
+def test_the_header_has_no_password_of_a_url(pytester: pytest.Pytester) -> None:
+    text = "{name: db, kind: http, env: URL, url: 'http://root:hunter2-secret@127.0.0.1:5432'}"
+    (line,) = header(pytester.parseconfig(f"--staleproof-external={text}"))
+    assert line == "--staleproof-external={name: db, kind: http, env: URL, url: 'http://…@127.0.0.1:5432'} (command line)"
 
 
 def test_the_help_tells_default_and_variable(pytester: pytest.Pytester) -> None:

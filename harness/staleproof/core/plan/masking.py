@@ -24,6 +24,8 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ELIDED = "…"
 _PLACEHOLDER = re.compile(rb'\{"masked":\d+\}')
 _TELLING = re.compile(r"passw|secret|token|credential|key", re.IGNORECASE)
+_USER = re.compile(r"(://)[^/\s]*@")
+"""Of a URL."""
 _MARK = "$secret"
 """It says so itself."""
 
@@ -151,7 +153,7 @@ def reference_to(name: str) -> str:
 
 def masked_arguments(arguments: Sequence[str]) -> list[str]:
     """A command line without the values that `--controller-env NAME=VALUE`, `--controller-env=NAME=VALUE` and the `env` of a
-    `--controller-also` give."""
+    `--controller-also` give, and without users and passwords in the URLs of external systems."""
     shown: list[str] = []
     for before, word in zip(("", *arguments), arguments, strict=False):
         option, equals, value = word.partition("=")
@@ -183,7 +185,17 @@ def masked_pair(pair: str) -> str:
     return f"{name}{equals}{value and reference_to(name)}"
 
 
-_MASKED: Mapping[str, Callable[[str], str]] = {"--controller-env": masked_pair, "--controller-also": masked_program}
+def masked_urls(text: str) -> str:
+    """A text without the users and passwords of the URLs in it."""
+    return _USER.sub(rf"\1{_ELIDED}@", text)
+
+
+_MASKED: Mapping[str, Callable[[str], str]] = {
+    "--controller-env": masked_pair,
+    "--controller-also": masked_program,
+    "--external": masked_urls,
+    "--staleproof-external": masked_urls,
+}
 
 
 def _replaced(obj: Mapping[str, Any], replace: Callable[[str, object], str]) -> dict[str, Any]:

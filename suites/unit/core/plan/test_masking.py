@@ -90,6 +90,13 @@ def test_a_command_line_without_values(given: list[str], shown: list[str]) -> No
     assert masked_arguments(shown) == shown
 
 
+@pytest.mark.parametrize("option", ["--external", "--staleproof-external"])
+def test_the_url_of_an_external_system_has_no_password_on_a_command_line(option: str) -> None:
+    text = '{name: db, url: "http://root:hunter2-secret@127.0.0.1:5432", command: [a@b]}'
+    shown = '{name: db, url: "http://…@127.0.0.1:5432", command: [a@b]}'
+    assert masked_arguments([f"{option}={text}", option, text]) == [f"{option}={shown}", option, shown]
+
+
 def test_a_placeholder_is_known_again() -> None:
     made = Placeholders().secret({"kind": "Secret", "data": {"a": coded("one")}, "stringData": {"b": "two"}})
     assert is_placeholder(made["data"]["a"])

@@ -7,17 +7,19 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from staleproof.assess.run.exit_code import FAILED, PASSED, of_report
+from staleproof.assess.run.exit_code import FAILED, PASSED, accepted, of_report
 from staleproof.assess.run.rerun import rerun
 from staleproof.assess.store.artefacts import suite_digest
 from staleproof.assess.store.evidence import evidence
+from staleproof.assess.store.known_findings import read_baseline
 from staleproof.assess.store.merging import merge as merge_folders
 from staleproof.assess.store.pages import PAGE
 from staleproof.assess.store.reports import REPORT, reported_run, write_formats
 from staleproof.assess.store.run_folder import write_atomically
-from staleproof.cli.option import settings_of, takes
+from staleproof.cli.option import called, settings_of, takes
 from staleproof.core.wording import plural, some
 from staleproof.errors import UsageError
+from staleproof.report.baseline import excused
 from staleproof.report.conformance import ConformanceReport, conformance
 from staleproof.report.crosscheck import ConformanceError, decode, disagreements, problems
 from staleproof.report.inert import inert
@@ -33,20 +35,24 @@ _MOST = 3
 
 @click.command(short_help="Join the runs of parts (shards).")
 @click.argument("runs", nargs=-1, required=True)
-@takes("report")
+@takes("report", "baseline", "controller_source", "inconclusive")
 def merge(runs: tuple[str, ...], **options: str) -> int:
     """Join RUNS, the folders of two runs or more, of parts (shards) of one list of plans: with one controller, the same options,
     and different -k. Makes a new run folder with all their trials, and reports whose sums follow from these.
 
-    Exit code: that of a run of all the parts.
+    Exit code: that of a run of all the parts; 10 at least where one was interrupted.
     """
-    folder, report = merge_folders(runs, ARTEFACTS)
-    written = write_formats(folder, settings_of(options).report, reported_run(folder, report))
+    settings = settings_of(options)
+    baseline = read_baseline(settings, option=called("baseline"))
+    folder, report = merge_folders(runs, settings.dir)
+    of = reported_run(folder, report, baseline=baseline, source=settings.controller_source)
+    written = write_formats(folder, settings.report, of)
     console = Console()
     for path in (folder / PAGE, folder / REPORT, folder / CONFORMANCE, *written):
         console.print(str(path), highlight=False, markup=False, soft_wrap=True)
-    console.print(f"{plural(len(runs), 'run')}: {sentence(report)}", highlight=False, markup=False, soft_wrap=True)
-    return of_report(report)
+    console.print(f"{plural(len(runs), 'run')}: {sentence(report, baseline)}", highlight=False, markup=False, soft_wrap=True)
+    code = of_report(excused(baseline, report))
+    return code if report.partial else accepted(code, settings.inconclusive)
 
 
 @click.command(short_help="Check a conformance.yaml, and do its run again.")
@@ -89,11 +95,11 @@ def verify(file: Path, folder: Path | None, *, again: bool, yes: bool) -> int:
 
 @click.command(short_help="Several conformance.yaml side by side.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--output", type=click.Path(path_type=Path), help="The file to write; default: it is printed.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="The file to write; default: it is printed.")
 def matrix(files: tuple[Path, ...], output: Path | None) -> int:
     """Show FILES side by side as Markdown tables, a column for each. They are conformance.yaml of several controllers or versions,
     or folders of them."""
-    columns = [Column(_read(path), _link(path, output)) for path in _every(files)]
+    columns = [Column(_of_one_profile(path), _link(path, output)) for path in _every(files)]
     data = matrix_of(columns)
     if output is None:
         click.echo(data, nl=False)
@@ -108,8 +114,9 @@ def _again(document: ConformanceReport, *, yes: bool) -> Iterator[str]:
     commands = [run.reproduce for run in document.runs or ()] or [document.reproduce]
     for command in commands:
         _say(f"again: {command}")
-    if not yes:
-        click.confirm("Run this here?", abort=True)
+    if not yes and not click.confirm("Run this here?"):
+        _say("again: not run")
+        return
     with tempfile.TemporaryDirectory(prefix="staleproof-verify-") as artefacts:
         reports = [rerun(command, Path(artefacts) / str(number), ARTEFACTS) for number, command in enumerate(commands, 1)]
     report = reports[0] if len(reports) == 1 else merged(reports)[0]
@@ -133,9 +140,21 @@ def _read(path: Path) -> ConformanceReport:
         raise UsageError(f"cannot read {path}: {err.strerror or err}; name a {CONFORMANCE}") from err
 
 
+def _of_one_profile(path: Path) -> ConformanceReport:
+    """As `_read` does it. UsageError when it has no results that stand in one column."""
+    document = _read(path)
+    if len(document.profiles) != 1:
+        raise UsageError(inert(f"{path}: expected one profile, found {len(document.profiles)}; take the report as it was written"))
+    return document
+
+
 def _every(files: Sequence[Path]) -> Iterator[Path]:
+    """UsageError when there is none in a folder."""
     for path in files:
-        yield from sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+        found = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+        if not found:
+            raise UsageError(f"there is no {CONFORMANCE} in {path}, nor any other .yaml: name files, or a folder that has some")
+        yield from found
 
 
 def _link(path: Path, output: Path | None) -> str:

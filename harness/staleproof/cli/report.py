@@ -21,7 +21,9 @@ from staleproof.settings import ARTEFACTS
 
 LATEST = str(ARTEFACTS / "latest")
 _OUTPUT = click.option(
-    "--output", type=click.Path(path_type=Path), help="The file to write, - for the terminal; default: beside what it is made of."
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="The file to write, - for the terminal; default: beside what it is made of.",
 )
 
 
@@ -49,7 +51,9 @@ def issue(trial: str) -> int:
 @report_group.command(short_help="One page for a browser, of a run or a trial.")
 @click.argument("what", metavar="RUN|TRIAL|EXPORT", default=LATEST)
 @click.option(
-    "--output", type=click.Path(path_type=Path), help="The file to write; default: report.html of a run, else TRIAL.html."
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="The file to write; default: report.html of a run, else TRIAL.html.",
 )
 def html(what: str, output: Path | None) -> int:
     """Write one HTML file, which a browser shows without a network, of RUN, its folder (default: the latest), or of TRIAL, its

@@ -95,7 +95,7 @@ def concluded(notes: "Notes", console: Console, *, in_words: bool = True, verbos
         finally:
             console.print(notes.place, highlight=False, markup=False, soft_wrap=True)
             if notes.report is not None and in_words:
-                console.print(sentence(notes.report), highlight=False, markup=False, soft_wrap=True)
+                console.print(sentence(notes.report, notes.baseline), highlight=False, markup=False, soft_wrap=True)
 
 
 def show_screen(report: Report, notes: "Notes", console: Console) -> None:

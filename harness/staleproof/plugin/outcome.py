@@ -126,7 +126,7 @@ def _width(terminal: pytest.TerminalReporter) -> int:
 def conclude(notes: Notes, terminal: pytest.TerminalReporter) -> None:
     """Say what to think of the run."""
     if notes.report is not None:
-        terminal.write_line(f"staleproof: {sentence(notes.report)}")
+        terminal.write_line(f"staleproof: {sentence(notes.report, notes.baseline)}")
 
 
 def _begin_in(folder: Path, config: pytest.Config) -> None:

@@ -198,6 +198,7 @@ class Run(_Struct, frozen=True, kw_only=True):
 
 class ConformanceReport(_Struct, frozen=True, kw_only=True):
     """The document. `not_submittable_because` says why others could not rely on it; `partial`: the run was interrupted;
+    `unlearnt`: the time was over before it was known what the controller does without faults, in one of the runs at least;
     `left_out` are the plans for which there was no time, or that could not be carried out, `plans_left_out` in number; `deselected`
     are tests of the suite that were not to be run. `runs` are those that were merged; there `reproduce` has all commands."""
 
@@ -210,6 +211,7 @@ class ConformanceReport(_Struct, frozen=True, kw_only=True):
     seed: str = ""
     profiles: tuple[ProfileResult, ...]
     partial: bool = False
+    unlearnt: bool | UnsetType = UNSET
     deselected: tuple[str, ...] | UnsetType = UNSET
     plans_left_out: Count = 0
     submittable: bool
@@ -244,6 +246,7 @@ def conformance(report: Report) -> ConformanceReport:
         seed=report.seed,
         profiles=(_profile(counted),),
         partial=report.partial,
+        unlearnt=report.unlearnt or UNSET,
         deselected=report.deselected or UNSET,
         plans_left_out=len(report.left_out),
         submittable=True,
@@ -281,17 +284,24 @@ def not_submittable(document: ConformanceReport) -> Iterator[str]:
         yield f"the implementation is not named: {', '.join(missing)}"
     elif implementation.version.lower() in _MUTABLE:
         yield f"the version {implementation.version!r} is a branch or a moving tag, not a release"
+    yield from _lacking(document)
+    if not document.trials:
+        yield "there is no trial in it"
+    if not is_release(tool.version):
+        yield f"the staleproof that ran is no release: {tool.version or 'no version'}"
+
+
+def _lacking(document: ConformanceReport) -> Iterator[str]:
+    """What of the suite was not run, and why."""
     if document.partial:
         yield "the run was interrupted"
+    if document.unlearnt:
+        yield "the time was over before it was known what the controller does without faults"
     if document.plans_left_out:
         yield f"{plural(document.plans_left_out, 'plan')} left out"
     if document.deselected:
         left = f"{plural(len(document.deselected), 'test')} of the suite deselected: {some(document.deselected, _MOST)}"
         yield f"{left}; `staleproof report merge` joins runs of its parts"
-    if not document.trials:
-        yield "there is no trial in it"
-    if not is_release(tool.version):
-        yield f"the staleproof that ran is no release: {tool.version or 'no version'}"
 
 
 def count(tests: Sequence[RequirementResult]) -> Statistics:

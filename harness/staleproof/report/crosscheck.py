@@ -12,6 +12,7 @@ from staleproof.core.fault.suggest import mistakes
 from staleproof.core.plan.plan import API_VERSION
 from staleproof.core.wording import not_yaml
 from staleproof.report.conformance import (
+    PROFILE,
     ConformanceReport,
     ProfileResult,
     RequirementResult,
@@ -46,6 +47,7 @@ def decode(data: bytes) -> ConformanceReport:
 
 def problems(document: ConformanceReport) -> Iterator[str]:
     """What in it does not add up, in words."""
+    yield from _differs("profiles", [each.name for each in document.profiles], [PROFILE])
     for profile in document.profiles:
         yield from _in_profile(profile, document)
     names = [trial.name for trial in document.trials]

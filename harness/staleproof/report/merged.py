@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from staleproof.checks.catalog import BY_SLUG
-from staleproof.report.model import EndedSearch, LeftOut, Report, Shard, TrialReport
+from staleproof.report.model import ALL_BUT, LeftOut, Report, Shard, TrialReport
 
 _SAME: dict[str, Callable[[Report], object]] = {
     "staleproof": lambda report: report.environment.get("staleproof", ""),
@@ -51,9 +51,8 @@ def merged(reports: Sequence[Report]) -> tuple[Report, dict[str, Kept]]:
     """
     _check(reports)
     order = sorted(range(len(reports)), key=lambda number: (reports[number].date, reports[number].run_id))
-    trials, kept = _trials(reports, order)
+    trials, kept, names = _trials(reports, order)
     parts = [reports[number] for number in order]
-    deselected = set.intersection(*(set(each.deselected) for each in parts))
     shards = tuple(shard for each in parts for shard in _shards(each))
     minutes = [each.minutes for each in parts]
     made = Report(
@@ -66,7 +65,7 @@ def merged(reports: Sequence[Report]) -> tuple[Report, dict[str, Kept]]:
         profile=parts[0].profile,
         suite_digest=parts[0].suite_digest,
         versions=_joined([each.versions for each in parts]),
-        deselected=tuple(sorted(deselected)),
+        deselected=tuple(sorted(_deselected(parts))),
         environment=_joined([each.environment for each in parts]),
         implementation=parts[0].implementation,
         trials=trials,
@@ -77,7 +76,13 @@ def merged(reports: Sequence[Report]) -> tuple[Report, dict[str, Kept]]:
         unlearnt=any(each.unlearnt for each in parts),
         unfinished_seconds=sum(each.unfinished_seconds for each in parts),
         refused=dict(sum((Counter(each.refused) for each in parts), Counter())),
-        ended_searches=tuple(_renamed(search, number) for number, each in enumerate(parts, 1) for search in each.ended_searches),
+        ended_searches=tuple(
+            dict.fromkeys(
+                msgspec.structs.replace(search, trial=names.get((number, search.trial), search.trial))
+                for number, each in enumerate(parts, 1)
+                for search in each.ended_searches
+            )
+        ),
     )
     return made, kept
 
@@ -94,25 +99,34 @@ def _check(reports: Sequence[Report]) -> None:
             raise MergeError(f"they differ in {name}: {first}, {second}; merge runs of one controller, with the same options")
 
 
-def _trials(reports: Sequence[Report], order: Sequence[int]) -> tuple[tuple[TrialReport, ...], dict[str, Kept]]:
-    """All trials, under names that none other has, and where their files come from."""
+def _deselected(parts: Sequence[Report]) -> set[str]:
+    """What none of them was to run. One that ran named plans alone adds nothing to others that ran tests; if all did, there is
+    nothing but what they name."""
+    said = [set(each.deselected) for each in parts]
+    of_tests = [each for each in said if not any(text.startswith(ALL_BUT) for text in each)]
+    return set.intersection(*of_tests) if of_tests else {text for each in said for text in each if text.startswith(ALL_BUT)}
+
+
+def _trials(
+    reports: Sequence[Report], order: Sequence[int]
+) -> tuple[tuple[TrialReport, ...], dict[str, Kept], dict[tuple[int, str], str]]:
+    """All trials, under names that none other has; where their files come from; and what each is called now, by the number of its
+    run in that order and its name there."""
     made: dict[str, TrialReport] = {}
     kept: dict[str, Kept] = {}
+    names: dict[tuple[int, str], str] = {}
     for number, run in enumerate(order, 1):
         for trial in reports[run].trials:
             if trial.evidence not in made:
                 name = _name(number, trial.name)
                 made[trial.evidence] = msgspec.structs.replace(trial, name=name, folder=f"{_TRIALS}/{name}")
                 kept[f"{_TRIALS}/{name}"] = Kept(run, trial.folder)
-    return tuple(sorted(made.values(), key=lambda trial: trial.name)), kept
+            names[number, trial.name] = made[trial.evidence].name
+    return tuple(sorted(made.values(), key=lambda trial: trial.name)), kept, names
 
 
 def _name(number: int, name: str) -> str:
     return f"s{number}-{name}"
-
-
-def _renamed(search: EndedSearch, number: int) -> EndedSearch:
-    return msgspec.structs.replace(search, trial=_name(number, search.trial))
 
 
 def _shards(report: Report) -> Iterable[Shard]:

@@ -13,6 +13,8 @@ from staleproof.core.history.external_series import ExternalSeries
 from staleproof.core.history.time_breakdown import Spent
 from staleproof.core.plan.plan import API_VERSION, ApiVersion
 
+ALL_BUT = "all plans but "
+"""So begins what a report says is deselected where only named plans were run."""
 Word = Literal["passed", "not exercised", "inconclusive", "failed"]
 FaultWord = Literal["fired", "refused", "not fired"]
 _MOMENT = re.compile(r" +[0-9]+\.[0-9]+ s  ")

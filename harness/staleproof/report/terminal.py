@@ -18,6 +18,7 @@ from staleproof.core.history.request import not_allowed
 from staleproof.core.history.time_breakdown import Spent
 from staleproof.core.operator.companion import COMPANIONS_FOR, WITHOUT
 from staleproof.core.wording import plural, some
+from staleproof.report.baseline import Baseline, excused, new
 from staleproof.report.coverage import SUSPECTED, missed, more_minutes, reach, usual_error
 from staleproof.report.model import (
     EndedSearch,
@@ -303,24 +304,33 @@ def _kept(report: Report) -> Text:
     return Text(f"kept: {every} plan{_s(every)}, {kept} histor{'y' if kept == 1 else 'ies'}{removed}", style="dim")
 
 
-def sentence(report: Report) -> str:
-    """The verdict in words: the last line of a run. What is not scored stands above it."""
-    every = overall(report)
+def sentence(report: Report, baseline: Baseline | None = None) -> str:
+    """The verdict in words: the last line of a run. What is not scored stands above it; what the `baseline` has fails nothing, and
+    is counted."""
+    known = len(findings(report.trials)) - len(new(baseline, report)) if baseline is not None else 0
+    counted = excused(baseline, report) if baseline is not None else report
+    every = overall(counted)
     failed = [slug for slug, joined in every.items() if joined is Outcome.FAIL and is_scored(slug)]
     unknown = [slug for slug, joined in every.items() if joined is Outcome.INCONCLUSIVE and is_scored(slug)]
-    count = sum(joined is not Outcome.NOT_EXERCISED for joined in every.values())
-    size = f"{count} of {len(every)} requirements tried, {len(report.trials)} trial{_s(len(report.trials))}"
-    late = sum(not plan.why for plan in report.left_out)
-    size += f", {plural(late, 'plan')} not run for lack of time" if late else ""
+    size = _size(counted) + (f", {plural(known, 'known finding')}" if known else "")
     interrupted = "interrupted; " if report.partial else ""
     if failed:
         return f"{interrupted}failed: {some(failed, _MOST_NAMES)} violated; {size}"
     if unknown:
         they_are = f"{some(unknown, _MOST_NAMES)} {'is' if len(unknown) == 1 else 'are'}"
         return f"{interrupted}nothing failed, but {they_are} inconclusive; {size}"
-    if (short := lacking(report)) and not report.partial:
+    if (short := lacking(counted)) and not report.partial:
         return f"{interrupted}nothing failed, but too little was tried: {short}; {size}"
     return f"interrupted; nothing failed in what was finished: {size}" if report.partial else f"passed: {size}"
+
+
+def _size(report: Report) -> str:
+    """How much was tried, and how much there was no time for."""
+    every = overall(report)
+    count = sum(joined is not Outcome.NOT_EXERCISED for joined in every.values())
+    size = f"{count} of {len(every)} requirements tried, {plural(len(report.trials), 'trial')}"
+    late = sum(not plan.why for plan in report.left_out)
+    return size + (f", {plural(late, 'plan')} not run for lack of time" if late else "")
 
 
 def lacking(report: Report) -> str:

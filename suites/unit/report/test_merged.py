@@ -194,3 +194,30 @@ def test_a_part_without_a_trial_is_of_the_same_controller() -> None:
 def test_one_run_is_none_to_merge() -> None:
     with pytest.raises(MergeError, match="two runs or more"):
         merged([runs.report()])
+
+
+def test_runs_of_named_plans_are_not_the_whole_suite() -> None:
+    named = [replace(PARTS[n], deselected=(f"all plans but {name}",)) for n, name in enumerate(("aaaa", "bbbb"))]
+    made, _ = merged(named)
+    assert made.deselected == ("all plans but aaaa", "all plans but bbbb")
+    assert not conformance(made).submittable
+    with_tests, _ = merged([named[0], *PARTS[1:]])
+    assert with_tests.deselected == (TESTS[0],), "a plan of it is not the test"
+
+
+def test_a_part_that_learnt_nothing_leaves_the_whole_unsubmittable() -> None:
+    ran = replace(report(trial(EVERYTHING_PASSED)), run_id="a", deselected=("test_canonical[restart]",))
+    late = replace(report(), run_id="b", deselected=("test_canonical[own-writes]",), unlearnt=True, minutes=1.0)
+    document = conformance(merged([ran, late])[0])
+    assert document.not_submittable_because == ("the time was over before it was known what the controller does without faults",)
+    assert list(problems(document)) == []
+
+
+def test_a_search_names_its_trial_as_it_is_called_in_the_whole() -> None:
+    """Both have the same trial, as when a run is given twice."""
+    ended = EndedSearch(scenario="drawn", primary="Widget", plans=3, requirement="x", found="y", trial="001")
+    parts = [
+        replace(report(trial(EVERYTHING_PASSED)), run_id=name, date=f"2026-01-0{n}T00:00:00+00:00", ended_searches=(ended,))
+        for n, name in enumerate(("a", "b"), 1)
+    ]
+    assert [each.trial for each in merged(parts)[0].ended_searches] == ["s1-001"]

@@ -12,6 +12,7 @@ from staleproof.checks.ends.convergence import ONLY_STATUS
 from staleproof.checks.rules.reports import NO_GENERATION
 from staleproof.checks.rules.surplus import NONE_LEFT
 from staleproof.core.history.external_series import CallPoint, DriftPoint, ExternalSeries, StatePoint, TurnPoint
+from staleproof.report.baseline import Baseline, Known
 from staleproof.report.coverage import SUSPECTED, USUAL_ERROR
 from staleproof.report.model import CostReport, EndedSearch, FaultReport, HealedReport, LeftOut, Report, RequirementVerdict, Word
 from staleproof.report.terminal import sentence, table, time_split
@@ -438,3 +439,12 @@ def test_where_the_time_went_tells_what_confirming_took() -> None:
     one = msgspec.structs.replace(trial("1"), seconds=2.0, references_seconds=3.0, confirming_seconds=40.0)
     assert "references 3 s" in time_split(runs.report(one))
     assert "confirming 40 s; median 2.0 s a trial" in time_split(runs.report(one))
+
+
+def test_what_is_known_fails_nothing_in_the_last_line() -> None:
+    known = Baseline(findings=(Known(cause="a", requirements=(FIRST,)),))
+    bad = trial("001", verdict(FIRST, BAD, cause="a"))
+    assert sentence(runs.report(bad)).startswith("failed: ")
+    assert sentence(runs.report(bad), known) == f"passed: 1 of {ALL} requirements tried, 1 trial, 1 known finding"
+    other = trial("002", verdict(FIRST, BAD, cause="b"))
+    assert sentence(runs.report(bad, other), known).startswith(f"failed: {FIRST} violated; ")

@@ -25,9 +25,9 @@ def of_trial(verdicts: Sequence[Verdict], *, hostile: bool = False) -> int:
 
 
 def of_report(report: Report) -> int:
-    """That of all trials: too little is as good as a doubt."""
+    """That of all trials: too little, or an end before its time, is as good as a doubt."""
     code = _of(worst(overall(report).items()))
-    return INCONCLUSIVE if code == PASSED and lacking(report) else code
+    return INCONCLUSIVE if code == PASSED and (report.partial or lacking(report)) else code
 
 
 def of_tests(status: int, found: int, blamed: Iterable[int], *, has_other_failures: bool) -> int:

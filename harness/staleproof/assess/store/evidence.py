@@ -14,6 +14,7 @@ from staleproof.core.plan.stored import digest, plain
 from staleproof.draw.copies import copies_in
 from staleproof.errors import UsageError
 from staleproof.report.conformance import ConformanceReport, TrialEvidence
+from staleproof.report.model import scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,10 @@ class Evidence:
 def evidence(folder: Path, document: ConformanceReport, *, judges: bool) -> Evidence:
     """What this run folder has of the report's histories. `judges`: each is judged again, by the checkers of this version, which
     have to be those of the report. UsageError when the folder has no report.json, or one that cannot be read."""
-    folders = {trial.name: trial.folder for trial in read_report(folder).trials}
-    sound, missing, wrong = 0, list[str](), list[str]()
+    report = read_report(folder)
+    folders, listed = {trial.name: trial.folder for trial in report.trials}, {trial.name for trial in document.trials}
+    wrong = [f"{folder}: trial {trial.name} is not in the report" for trial in scored(report).trials if trial.name not in listed]
+    sound, missing = 0, list[str]()
     for trial in document.trials:
         path = below(folder, folders[trial.name]) / HISTORY if trial.name in folders else None
         if path is None or not path.is_file():

@@ -88,3 +88,8 @@ def test_that_of_tests(status: int, found: int, blamed: list[int], *, other_fail
 @pytest.mark.parametrize(("code", "expected"), [(INCONCLUSIVE, (INCONCLUSIVE, OK, FAILED)), (FAILED, (FAILED,) * 3)])
 def test_what_the_user_makes_of_a_doubt(code: int, expected: tuple[int, ...]) -> None:
     assert (accepted(code, ""), accepted(code, "ok"), accepted(code, "fail")) == expected
+
+
+def test_a_run_that_was_interrupted_has_not_passed() -> None:
+    good, bad = (runs.report(runs.trial("001", runs.verdict("settles", said)), partial=True) for said in ("passed", "failed"))
+    assert (of_report(good), of_report(bad)) == (10, 1)

@@ -43,6 +43,7 @@ from staleproof.assess.trial.result import Result, Run
 from staleproof.assess.trial.session import Session
 from staleproof.assess.trial.shrinking import shrink
 from staleproof.checks.catalog import BY_SLUG
+from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.fingerprint import fingerprint
 from staleproof.core.plan.plan import Plan
 from staleproof.draw.profile import PROFILES
@@ -54,7 +55,7 @@ from staleproof.errors import OutOfTime, SetupError
 from staleproof.report.baseline import Baseline, excused, in_words
 from staleproof.report.coverage import USUAL_ERROR
 from staleproof.report.inert import all_inert, inert
-from staleproof.report.model import EndedSearch, Implementation, LeftOut, Report, TrialReport
+from staleproof.report.model import ALL_BUT, EndedSearch, Implementation, LeftOut, Report, TrialReport, outcome
 from staleproof.settings import Settings
 from staleproof.settings_file import near
 from staleproof.version import needed
@@ -191,9 +192,9 @@ class Notes:
         return result
 
     def add(self, result: Result, run: Run, *, claim: str = "") -> str:
-        """Take a result, and return the id that replays it if it failed. Of several under the same claim the last counts: the
-        worker that ran the one before died over it. A plan without a claim is one that the user named, to learn of all that it aims
-        at, unless it was drawn: that one aims by chance."""
+        """Take a result, and return the id that replays it if it failed. Of several under the same claim the last counts, as the
+        worker that ran the one before died over it; but a finding that it had confirmed by then stays. A plan without a claim is one
+        that the user named, to learn of all that it aims at, unless it was drawn: that one aims by chance."""
         is_written = not claim and result.plan.scenario != SCENARIO.name
         crash = keep_crash(self.settings.dir, result, replayed=self.replayed)
         self.note(
@@ -331,7 +332,7 @@ class Notes:
             profile=settings.profile,
             suite_digest=suite_digest(),
             versions=needed(),
-            deselected=tuple(sorted({*self.deselected, *(f"all plans but {name}" for name in settings.only)})),
+            deselected=tuple(sorted({*self.deselected, *(f"{ALL_BUT}{name}" for name in self._named_alone)})),
             implementation=Implementation(
                 organization=settings.implementation_organization,
                 project=settings.implementation_project,
@@ -362,11 +363,11 @@ class Notes:
             self.environment[USUAL_ERROR] = error
         self.report = self.made(partial=partial)
         self.known = in_words(self.baseline, self.report) if self.settings.baseline else []
-        self.known += update_baseline(self.settings, self.baseline, self.report)
         write(self.folder, self.report)
         of = reported_run(self.folder, self.report, baseline=self.baseline, source=self.settings.controller_source)
         self.lines += [f"report: {path}" for path in write_formats(self.folder, self.settings.report, of)]
         self.lines += add_step_summary(of)
+        self.known += update_baseline(self.settings, self.baseline, self.report)  # which no report has to wait for
         path = self.settings.conformance_report
         if path is not None:
             try:
@@ -377,7 +378,8 @@ class Notes:
 
     def _take(self, note: Note) -> None:
         if note.claim in self.claimed and note.trial is not None:
-            self.trials[self.claimed[note.claim]] = note.trial
+            before = self.claimed[note.claim]
+            self.trials[before] = self.trials[before] if _has_more(self.trials[before], note.trial) else note.trial
         elif note.trial is not None:
             if note.claim:
                 self.claimed[note.claim] = len(self.trials)
@@ -399,8 +401,25 @@ class Notes:
         elif note.problem:
             self.other_failures = True
 
+    @property
+    def _is_more_than_own_plans(self) -> bool:
+        """Whether there are plans of the suite, and not only those that a user named or wrote."""
+        return bool(self.claimed or self.left_out or self.unlearnt)
+
+    @property
+    def _named_alone(self) -> tuple[str, ...]:
+        """The plans beside which no other of the suite was to be run, in words; none where the suite ran."""
+        own = self.trials and not self._is_more_than_own_plans and not self.idle
+        return self.settings.only or (("those that were named",) if own else ())
+
     def _all_wanted(self, of_profile: tuple[str, ...]) -> tuple[str, ...]:
         """What the profile wants is for the suite, and for runs that had no time for what they should have tried."""
-        is_more_than_own_plans = bool(self.claimed or self.left_out or self.unlearnt)
-        wanted = self.wanted.union(of_profile if is_more_than_own_plans else ())
+        wanted = self.wanted.union(of_profile if self._is_more_than_own_plans else ())
         return tuple(slug for slug in BY_SLUG if slug in wanted)
+
+
+def _has_more(before: TrialReport, after: TrialReport) -> bool:
+    """Whether there was a finding before, and none in the trial that took its place."""
+    return any(outcome(each) is Outcome.FAIL for each in before.verdicts) and not any(
+        outcome(each) is Outcome.FAIL for each in after.verdicts
+    )

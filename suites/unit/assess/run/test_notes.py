@@ -17,6 +17,7 @@ from staleproof.checks.catalog import REQUIREMENTS
 from staleproof.core.plan.plan import Plan
 from staleproof.errors import HarnessBug, SetupError, UsageError
 from staleproof.report.baseline import Baseline, Known
+from staleproof.report.conformance import conformance
 from staleproof.report.model import TrialReport, Word
 from staleproof.report.terminal import sentence
 from staleproof.settings import Settings
@@ -197,13 +198,46 @@ def test_what_workers_noted_arrives_though_they_never_finish(tmp_path: Path) -> 
 
 def test_of_two_trials_under_one_claim_the_later_counts(tmp_path: Path) -> None:
     """The worker that ran the first died before it could say that it had."""
-    notes(tmp_path, worker="gw0").note(Note(trial=trial(BAD, "gw0-001"), claim="one"))
+    notes(tmp_path, worker="gw0").note(Note(trial=trial(UNKNOWN, "gw0-001"), claim="one"))
     other = notes(tmp_path, worker="gw1")
     for claim, name in (("one", "gw1-001"), ("another", "gw1-002"), ("", "gw1-003"), ("", "gw1-004")):
         other.note(Note(trial=trial(GOOD, name), claim=claim))
     controlling = notes(tmp_path)
     controlling.finish(OK)
     assert [each.name for each in controlling.trials] == ["gw1-001", "gw1-002", "gw1-003", "gw1-004"]
+
+
+def test_a_finding_outlives_its_worker(tmp_path: Path) -> None:
+    """It was confirmed and noted, and only its claim was not over."""
+    for name, said in (("gw0", BAD), ("gw1", GOOD)):
+        notes(tmp_path, worker=name).note(Note(trial=trial(said, f"{name}-001"), claim="one"))
+    controlling = notes(tmp_path)
+    controlling.worker_died()
+    assert controlling.finish(FAILED) == FAILED
+    assert [each.name for each in controlling.trials] == ["gw0-001"]
+
+
+def test_plans_that_a_user_named_are_no_submittable_report(tmp_path: Path) -> None:
+    said = {"organization": "acme", "project": "w", "url": "https://example.com", "version": "v1"}
+    named = {f"implementation_{name}": text for name, text in said.items()}
+    made = notes(tmp_path / "named", GOOD, **named)
+    suite = notes(tmp_path / "suite", **named)
+    suite.note(Note(trial=trial(GOOD), claim="one"))
+    for each in (made, suite):
+        each.environment["staleproof"] = "1.0.0"
+        each.finish(None)
+    deselected = [each.report.deselected for each in (made, suite) if each.report is not None]
+    assert deselected == [("all plans but those that were named",), ()]
+    assert not conformance(made.made(partial=False)).submittable
+    assert conformance(suite.made(partial=False)).submittable
+
+
+def test_a_baseline_that_cannot_be_written_costs_no_report(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    made = notes(tmp_path / "run", GOOD, baseline=tmp_path / "file" / "known.yaml", update_baseline=True)
+    made.finish(OK)
+    assert made.problems[EXIT_ENVIRONMENT]
+    assert {"report.json", "conformance.yaml"} <= {each.name for each in (tmp_path / "run").iterdir()}
 
 
 def test_what_workers_were_refused_adds_up(tmp_path: Path) -> None:

@@ -120,8 +120,9 @@ def _preparation(plan: Plan, where: str) -> Iterator[str]:
     yield ""
     commands = _programs(plan)
     behind = _behind(plan)
-    command = shlex.join(commands.pop(behind, ())) or "it"
-    started = f"Start {behind or _CONTROLLER} with `through-proxy.yaml` as its kubeconfig ({code(command)})"
+    command = shlex.join(commands.pop(behind, ())) or _image(plan)
+    shown = f" ({code(command)})" if command else ""
+    started = f"Start {behind or _CONTROLLER} with `through-proxy.yaml` as its kubeconfig{shown}"
     yield f"4. {started}, and no other instance of it."
     for program, words in commands.items():
         yield f"   Start {program or _CONTROLLER} with a kubeconfig of the cluster itself ({code(shlex.join(words))})."
@@ -135,6 +136,12 @@ def _programs(plan: Plan) -> dict[str, Sequence[str]]:
     if subject is None:
         return {}
     return {"": subject.command, **{each.called: (*each.command, *each.arguments) for each in subject.also}}
+
+
+def _image(plan: Plan) -> str:
+    """That of the controller's container, with its arguments; empty if it is a command."""
+    subject = plan.controller
+    return " ".join(filter(None, (subject.image, shlex.join(subject.arguments)))) if subject is not None and subject.image else ""
 
 
 def _behind(plan: Plan) -> str:

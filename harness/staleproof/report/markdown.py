@@ -6,11 +6,16 @@ from staleproof.report.inert import in_one_line, inert
 
 
 def code(text: str, most: int | None = None) -> str:
-    """Within a line, or a cell of a table."""
+    """Within a line; `in_cell` is for tables."""
     line = in_one_line(text, most)
     fence = "`" * (_longest(line) + 1)
     padded = f" {line} " if line.startswith("`") or line.endswith("`") or not line else line
-    return f"{fence}{padded}{fence}".replace("|", "\\|")
+    return f"{fence}{padded}{fence}"
+
+
+def in_cell(text: str, most: int | None = None) -> str:
+    """Within a cell of a table, where a bar ends the cell even in code."""
+    return code(text, most).replace("|", "\\|")
 
 
 def block(text: str, language: str = "text") -> str:

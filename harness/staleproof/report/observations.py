@@ -14,13 +14,13 @@ from staleproof.checks.catalog import is_scored, worst
 from staleproof.checks.verdict import Outcome
 from staleproof.report.model import Report, TrialReport, outcome
 
-_STATUS = {Outcome.FAIL: "failed", Outcome.INCONCLUSIVE: "gave_up"}
+_STATUS = {Outcome.FAIL: "failed", Outcome.INCONCLUSIVE: "gave_up", Outcome.NOT_EXERCISED: "gave_up"}
 _PROPERTY = "the controller under test keeps every requirement"
 
 
 def observations(report: Report, scenarios: Collection[str]) -> bytes:
-    """The lines for all trials of these scenarios, as JSON; empty without any. A trial with a finding has failed, and one with
-    something inconclusive was given up."""
+    """The lines for all trials of these scenarios, as JSON; empty without any. A trial with a finding has failed; one with
+    something inconclusive, or that put nothing to the test, was given up."""
     lines = [_observation(report, trial) for trial in report.trials if trial.scenario in scenarios]
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 

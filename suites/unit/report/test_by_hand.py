@@ -27,7 +27,7 @@ from staleproof.core.fault import (
 )
 from staleproof.core.history.history import Header, History, decode
 from staleproof.core.plan.manifest import Manifest, Target
-from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.plan import Plan, Subject
 from staleproof.core.plan.step import (
     Apply,
     AwaitRepair,
@@ -218,3 +218,13 @@ def test_of_several_programs_the_one_that_is_held_back_is_started_behind_the_pro
     assert '"program"' not in script(text), "a proxy that no runner drives does not tell programs apart"
     restart = of(Rest(seconds=1.0), faults=(Restart(program="poller"),))
     assert "Kill poller, and start it again." in restart
+
+
+def test_a_command_is_shown_as_it_is_and_an_image_by_its_name() -> None:
+    def shown(controller: Subject) -> str:
+        plan = Plan(scenario="x", title="t", steps=(), controller=controller)
+        return by_hand(History(Header(plan=plan, namespace="ns"), ()), ())
+
+    assert "as its kubeconfig (`sh -c 'cat x | ./m'`), and" in shown(Subject(command=("sh", "-c", "cat x | ./m")))
+    assert "as its kubeconfig (`example.com/op:v1 --v=4`), and" in shown(Subject(image="example.com/op:v1", arguments=("--v=4",)))
+    assert "as its kubeconfig, and" in shown(Subject())

@@ -47,3 +47,9 @@ def test_only_what_was_drawn_is_among_them() -> None:
     run = report(trial("001", verdict("settles", GOOD)), trial("002", verdict("settles", GOOD)))
     assert observations(run, {"drawn"}) == b""
     assert observations(run, {"own-writes"}).count(b"\n") == 2
+
+
+def test_a_trial_that_put_nothing_to_the_test_was_given_up() -> None:
+    run = report(trial("001", verdict("settles", IDLE, why="the fault found no occasion")))
+    line = json.loads(observations(run, {"own-writes"}))
+    assert (line["status"], line["status_reason"]) == ("gave_up", "the fault found no occasion")

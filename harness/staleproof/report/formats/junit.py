@@ -1,6 +1,7 @@
 """JUnit XML as Jenkins' schema has it: a suite for each trial, with properties; a case for each requirement that it tested.
 
-A finding that is not scored, or is known, is skipped, as what is inconclusive is: they fail no run.
+A finding that is not scored, or is known, is skipped, as what is inconclusive is: they fail no run. A run that was interrupted, or
+tried too little, has a suite of its own, so that what was finished does not pass for all of it.
 """
 
 from collections import Counter
@@ -10,7 +11,8 @@ from xml.etree import ElementTree
 from staleproof.checks.verdict import rank
 from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.inert import in_one_line, inert
-from staleproof.report.model import LeftOut, RequirementVerdict, TrialReport
+from staleproof.report.model import LeftOut, Report, RequirementVerdict, TrialReport
+from staleproof.report.terminal import lacking
 
 _PACKAGE = "staleproof"
 _SKIPPED = {"known": "known, and in the baseline", "not scored": "not scored", "inconclusive": "inconclusive"}
@@ -19,13 +21,24 @@ _SKIPPED = {"known": "known, and in the baseline", "not scored": "not scored", "
 def junit(run: ReportedRun) -> bytes:
     """The file."""
     report = run.report
-    suites = [_suite(trial, run) for trial in report.trials] + [_left_out(plan) for plan in report.left_out]
+    suites = [*_whole(report), *(_suite(trial, run) for trial in report.trials), *map(_left_out, report.left_out)]
     totals = {name: str(sum(int(suite.attrib[name]) for suite in suites)) for name in ("tests", "failures", "errors")}
     about = {"name": _PACKAGE, "time": _seconds(sum(trial.seconds for trial in report.trials))}
     root = ElementTree.Element("testsuites", about | totals)
     root.extend(suites)
     ElementTree.indent(root)
     return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _whole(report: Report) -> Iterator[ElementTree.Element]:
+    """What the run as a whole lacks, if anything."""
+    kind, lacks = ("error", "interrupted: only what was finished is here") if report.partial else ("skipped", lacking(report))
+    if lacks:
+        count = {"errors": "0", "skipped": "0"} | {"errors" if kind == "error" else "skipped": "1"}
+        suite = ElementTree.Element("testsuite", name="the run", tests="1", failures="0", **count, time="0.000")
+        case = ElementTree.SubElement(suite, "testcase", name="the run", classname=f"{_PACKAGE}.run")
+        ElementTree.SubElement(case, kind, message=in_one_line(lacks if report.partial else f"too little was tried: {lacks}"))
+        yield suite
 
 
 def _suite(trial: TrialReport, run: ReportedRun) -> ElementTree.Element:

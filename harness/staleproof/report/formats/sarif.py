@@ -47,13 +47,21 @@ def _run(run: ReportedRun) -> Json:
         "properties": {"seed": report.seed, "environment": report.environment},
         "results": [*(_result(each, run) for each in run.findings), *_notes(run)],
     }
-    address = urlsplit(report.implementation.url)
-    if address.scheme in ("http", "https") and address.netloc:
+    if _is_address(report.implementation.url):
         revision = {"revisionId": report.implementation.version} if report.implementation.version else {}
         made["versionControlProvenance"] = [
             {"repositoryUri": quote(report.implementation.url, safe=":/?#[]@!$&'()*+,;=%~"), **revision}
         ]
     return made
+
+
+def _is_address(url: str) -> bool:
+    """Whether it is one of the web's."""
+    try:
+        address = urlsplit(url)
+    except ValueError:  # half of an IPv6 address
+        return False
+    return address.scheme in ("http", "https") and bool(address.netloc)
 
 
 def _rule(requirement: Requirement) -> Json:

@@ -1,18 +1,18 @@
 """Markdown for the step summary of a CI job: what to think of the run, its findings, what was not passed.
 
 Texts of others stand in code, where Markdown and HTML mean nothing. A summary that is too long is not shown at all, so the last
-stories give way.
+stories give way, and lists are cut.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
 from staleproof.checks.verdict import Outcome
 from staleproof.core.wording import plural, some
 from staleproof.report.coverage import missed
 from staleproof.report.formats.reported_run import ReportedRun, again
-from staleproof.report.markdown import block, code
+from staleproof.report.markdown import block, code, in_cell
 from staleproof.report.model import FindingReport, overall, reason, tried
 from staleproof.report.terminal import sentence
 
@@ -25,7 +25,8 @@ _MARKS = {
     Outcome.NOT_EXERCISED: ("💤", "not exercised"),
 }
 _UNSCORED = ("🔶", "failed and not scored")
-_IN_A_CELL, _MOST_NAMES, _MOST_UNSCORED = 300, 5, 10
+_IN_A_CELL, _MOST_NAMES, _MOST_UNSCORED, _MOST_LINES, _MOST_OF_A_COMMAND = 300, 5, 10, 100, 10_000
+_FOR_THE_LAST_LINE = 200
 
 
 def summary(run: ReportedRun) -> bytes:
@@ -37,7 +38,7 @@ def summary(run: ReportedRun) -> bytes:
     for number, finding in enumerate(found, 1):
         story = f"{_story(finding, run)}\n"
         size += len(story.encode())
-        if size > MOST_BYTES:
+        if size > MOST_BYTES - _FOR_THE_LAST_LINE:
             left = plural(len(found) - number + 1, "finding")
             stories.append(f"_The stories of {left} are left out here, for their length; report.json has them._\n")
             break
@@ -54,16 +55,17 @@ def _head(run: ReportedRun) -> Iterator[str]:
         return
     yield "| | what it does | requirements | what was found | again |"
     yield "|---|---|---|---|---|"
-    for finding in run.findings:
+    for finding in run.findings[:_MOST_LINES]:
         mark = "known" if run.is_known(finding) else "**new**"
         cells = (
             finding.severity or "failed",
-            ", ".join(map(_code, finding.requirements)),
-            f"in {plural(len(finding.trials), 'plan')}: {_code(finding.cause or finding.headline)}",
-            _code(again(finding)),
+            ", ".join(map(_in_cell, finding.requirements)),
+            f"in {plural(len(finding.trials), 'plan')}: {_in_cell(finding.cause or finding.headline)}",
+            _in_cell(again(finding)),
         )
         yield f"| {mark} | {' | '.join(cells)} |"
     yield ""
+    yield from _more(run.findings)
 
 
 def _requirements(run: ReportedRun) -> Iterator[str]:
@@ -78,7 +80,8 @@ def _requirements(run: ReportedRun) -> Iterator[str]:
     for slug, outcome in joined.items():
         why = reason(slug, report.trials, outcome) if outcome is not Outcome.PASS else ""
         aimed = tried(slug, report)
-        cells = (_code(slug), BY_SLUG[slug].level, f"{aimed.exercised} of {aimed.plans}", f"because {_code(why)}" if why else "")
+        because = f"because {_in_cell(why)}" if why else ""
+        cells = (_in_cell(slug), BY_SLUG[slug].level, f"{aimed.exercised} of {aimed.plans}", because)
         yield f"| {marks[slug][0]} | {' | '.join(cells)} |"
     yield ""
     yield "</details>"
@@ -103,8 +106,9 @@ def _untried(run: ReportedRun) -> Iterator[str]:
     if lines:
         yield "Not tried:"
         yield ""
-        yield from (f"- {line}" for line in lines)
+        yield from (f"- {line}" for line in lines[:_MOST_LINES])
         yield ""
+        yield from _more(lines)
 
 
 def _unscored(run: ReportedRun) -> Iterator[str]:
@@ -127,8 +131,16 @@ def _end(run: ReportedRun) -> Iterator[str]:
     yield ""
     yield "The run again:"
     yield ""
-    yield block(report.reproduce)
+    is_short = len(report.reproduce) <= _MOST_OF_A_COMMAND
+    yield block(report.reproduce if is_short else "report.json has the command, which is too long to be shown here")
     yield ""
+
+
+def _more(every: Sequence[object]) -> Iterator[str]:
+    """How many of a list are not in it."""
+    if len(every) > _MOST_LINES:
+        yield f"And {len(every) - _MOST_LINES} more; report.json has them."
+        yield ""
 
 
 def _story(finding: FindingReport, run: ReportedRun) -> str:
@@ -152,3 +164,7 @@ def _story(finding: FindingReport, run: ReportedRun) -> str:
 
 def _code(text: str) -> str:
     return code(text, _IN_A_CELL)
+
+
+def _in_cell(text: str) -> str:
+    return in_cell(text, _IN_A_CELL)

@@ -77,8 +77,8 @@ def schema() -> dict[str, Any]:
 
 def trace(run: ReportedRun) -> bytes:
     """The file, of the trials with findings whose histories were kept."""
-    names = dict.fromkeys(finding.trials[0] for finding in run.findings)
-    trials = [trial for trial in run.report.trials if trial.name in names][:MOST]
+    names = dict.fromkeys(finding.trials[0] for finding in run.findings)  # of the worst first
+    trials = list({trial.name: trial for trial in map(run.first_trial, run.findings)}.values())[:MOST]
     histories = [(trial, history) for trial in trials if (history := run.history(trial)) is not None]
     lacking = len(names) - len(histories)
     about = {"run": run.report.run_id, "findings without a trace": str(lacking)} if lacking else {"run": run.report.run_id}

@@ -48,7 +48,8 @@ def page_of_run(report: Report, kept: Kept) -> Page:
     scenarios = tuple(sorted({trial.scenario for trial in report.trials}))
     joined = overall(report)
     decided = worst(joined.items())
-    verdict = _word(Outcome.INCONCLUSIVE if decided is Outcome.PASS and lacking(report) else decided)
+    is_cut = decided in (Outcome.PASS, Outcome.NOT_EXERCISED) and (report.partial or report.unlearnt)
+    verdict = _word(Outcome.INCONCLUSIVE if is_cut or (decided is Outcome.PASS and lacking(report)) else decided)
     return Page(
         title=f"staleproof: {report.run_id}",
         verdict=verdict,
@@ -127,7 +128,7 @@ def _finding(found: FindingReport, report: Report, kept: Kept) -> FindingPage:
         steps=planned.steps(plan) if plan is not None else (),
         faults=planned.faults(plan) if plan is not None else (),
         shrunk=found.shrunk,
-        remedy=BY_SLUG[found.requirements[0]].remedy,
+        remedy=BY_SLUG[found.requirements[0]].remedy if found.requirements[0] in BY_SLUG else "",
         replay=f"staleproof replay {found.crash or name}",
     )
 
@@ -166,14 +167,14 @@ def _not_tried(report: Report) -> Iterator[str]:
 
 
 def _trial(trial: TrialReport, writes: Writes | None) -> TrialRow:
-    worst = max(map(outcome, trial.verdicts), default=Outcome.NOT_EXERCISED)
+    counted = ((each.requirement, outcome(each)) for each in trial.verdicts if not (trial.hostile and each.result == "failed"))
     said = {verdict.requirement: verdict.result for verdict in trial.verdicts if verdict.exercised}
     late = any(said.get(slug) in ("failed", "inconclusive") for slug in _CONVERGED)
     return TrialRow(
         name=trial.name,
         title=trial.title or trial.scenario,
         scenario=trial.scenario,
-        result=_word(worst),
+        result=_word(worst(counted)),
         seconds=trial.seconds,
         verdicts=said,
         faults=f"{trial.faults_fired} of {trial.faults_planned}",

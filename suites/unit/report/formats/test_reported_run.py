@@ -15,9 +15,10 @@ from staleproof.report.baseline import Baseline, Known
 from staleproof.report.formats import FORMATS, named
 from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.formats.summary import MOST_BYTES
-from staleproof.report.formats.trace import of_trials
-from staleproof.report.model import LeftOut, Report, encode
+from staleproof.report.formats.trace import MOST, of_trials
+from staleproof.report.model import Implementation, LeftOut, Report, encode
 
+from ...judged import result
 from .. import runs
 from . import hostile
 
@@ -269,3 +270,49 @@ def test_formats_are_named_with_commas(given: str, meant: tuple[str, ...]) -> No
 def test_a_format_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(ValueError, match=r"of these: junit, summary, .* \(there is no 'pdf'\)"):
         named("junit,pdf")
+
+
+# --- runs that are unusual -----------------------------------------------------------------------------------------------------
+
+
+def test_junit_of_a_run_that_was_interrupted_has_an_error() -> None:
+    good = runs.trial("001", runs.verdict("settles", runs.GOOD))
+    root = junit(ReportedRun(report=runs.report(good, partial=True)))
+    assert (root.get("tests"), root.get("errors")) == ("2", "1")
+    assert [each.get("message") for each in root.iter("error")] == ["interrupted: only what was finished is here"]
+    assert not list(junit(ReportedRun(report=runs.report(good))).iter("error"))
+
+
+def test_junit_of_a_run_that_learnt_nothing_is_not_green() -> None:
+    (suite,) = junit(ReportedRun(report=runs.report(unlearnt=True, minutes=1.0)))
+    (skipped,) = suite.iter("skipped")
+    assert suite.get("skipped") == "1"
+    assert (skipped.get("message") or "").startswith("too little was tried: the time was over while it was watched without faults")
+
+
+def test_a_summary_is_never_too_long() -> None:
+    late = tuple(LeftOut(scenario="own-writes", title=f"{n} " + "t" * 290, why=f"{n} " + "w" * 290) for n in range(1600))
+    found = [runs.trial(f"{n:05}", runs.verdict(SLUG, runs.BAD, cause=f"{n} " + "ä" * 300)) for n in range(2000)]
+    for of in (runs.report(left_out=late), runs.report(*found), runs.report(*found, left_out=late, reproduce="x" * 1_000_000)):
+        made = FORMATS["summary"].make(ReportedRun(report=of))
+        assert len(made) <= MOST_BYTES
+        assert b" more; report.json has them.\n" in made
+
+
+def test_what_is_not_the_address_of_a_repository_is_in_no_sarif() -> None:
+    for url, is_there in (("https://[example", False), ("ftp://example.com", False), ("https://example.com", True)):
+        of = runs.report(implementation=Implementation(url=url))
+        (made,) = json.loads(text("sarif", ReportedRun(report=of)))["runs"]
+        assert ("versionControlProvenance" in made) == is_there
+
+
+def test_the_worst_findings_have_a_trace() -> None:
+    trials = [
+        runs.trial(f"{n:03}", runs.verdict("settles", runs.BAD, cause=f"c{n}", severity="transient")) for n in range(1, MOST + 1)
+    ]
+    trials.append(runs.trial("999", runs.verdict("no-delete-of-unseen", runs.BAD, cause="worst", severity="destroyed")))
+    history = result("naive-hidden-creates").history
+    made = json.loads(text("trace", ReportedRun(report=runs.report(*trials), history=lambda trial: history)))
+    names = [each["args"]["name"] for each in made["traceEvents"] if each["name"] == "process_name"]
+    assert len(names) == MOST
+    assert names[0].startswith("999 ")

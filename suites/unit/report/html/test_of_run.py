@@ -91,3 +91,28 @@ def test_a_run_that_tried_too_little_has_not_passed() -> None:
     few = report(trial("001", verdict(SLUG, GOOD)), unlearnt=True)
     assert of(few).verdict == "inconclusive"
     assert of(report(trial("001", verdict(SLUG, GOOD)))).verdict == "passed"
+
+
+def test_a_run_that_was_interrupted_or_learnt_nothing_has_not_passed() -> None:
+    good = trial("001", verdict(SLUG, GOOD))
+    assert of(report(good)).verdict == "passed"
+    assert of(report(good, partial=True)).verdict == of(report(partial=True)).verdict == "inconclusive"
+    assert of(report(unlearnt=True, minutes=1.0)).verdict == "inconclusive"
+    assert of(report(trial("001", verdict(SLUG, BAD)), partial=True)).verdict == "failed"
+
+
+def test_a_trial_is_called_by_what_is_scored_of_it() -> None:
+    unscored = next(slug for slug in BY_SLUG if not is_scored(slug))
+    page = of(
+        report(
+            trial("001", verdict(SLUG, GOOD), verdict(unscored, BAD)),
+            trial("002", verdict(SLUG, BAD), verdict(OTHER, GOOD), hostile="DropFrame"),
+            trial("003", verdict(SLUG, BAD), verdict(OTHER, GOOD)),
+        )
+    )
+    assert [each.result for each in page.trials] == ["passed", "passed", "failed"]
+
+
+def test_a_requirement_of_another_version_has_no_remedy() -> None:
+    (finding,) = of(report(trial("001", verdict("was-renamed", BAD, why="x")))).findings
+    assert finding.remedy == ""

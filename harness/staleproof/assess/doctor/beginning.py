@@ -142,6 +142,9 @@ def reachable(began: Beginning) -> Check:
         found += f", {took} after its start, {_times(len(began.deaths))} in a row" if began.deaths else ""
         found += f", having asked the API server {_times(seen.requests)}" if seen.requests else ""
         return failed(REACHABLE, *in_words(found, began.causes, _LOG_SAYS), code=code_of(began.error), log=began.log)
+    if seen.watched:  # it is ready itself, so what is not belongs to a further program
+        fix = "see that it can be started by hand; its log is in the run folder"
+        return failed(REACHABLE, *in_words(sentence(began.error), began.causes, fix), code=code_of(began.error), log=began.log)
     if seen.requests:
         return passed(REACHABLE, f"it runs, and asked the API server {_times(seen.requests)} through the proxy")
     fix = "let it use the kubeconfig that it is given: KUBECONFIG, or {kubeconfig} in its command"

@@ -9,6 +9,8 @@ from staleproof.errors import SetupError
 
 Outcome = Literal["ok", "warning", "failed", "not asked"]
 REACHABLE, WATCHES, RECONCILES, RESTARTS, STAYS_UP = "reachable", "watches", "reconciles", "restarts", "stays up"
+_NEEDED = (REACHABLE, WATCHES, RECONCILES)
+"""Without these there is no run."""
 PORTS, RBAC, WEBHOOKS, METRICS = "ports", "RBAC", "webhooks", "metrics"
 
 
@@ -56,6 +58,11 @@ def no_time(name: str, seconds: float) -> Check:
 
 
 def exit_code(checks: Sequence[Check]) -> int:
-    """That of the first that failed; 10 if nothing failed and something could not be asked for want of time."""
+    """That of the first that failed; 10 if nothing failed, and something could not be asked for want of time, or it was not asked
+    what no run can do without."""
     code = next((each.code for each in checks if each.outcome == "failed"), 0)
-    return code or (10 if any(each.is_open for each in checks) else 0)
+    return code or (10 if any(each.is_open or _leaves_open(each) for each in checks) else 0)
+
+
+def _leaves_open(check: Check) -> bool:
+    return check.outcome == "not asked" and check.name in _NEEDED

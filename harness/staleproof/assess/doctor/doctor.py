@@ -22,6 +22,7 @@ from staleproof.assess.doctor.check import (
     WATCHES,
     WEBHOOKS,
     Check,
+    failed,
     no_time,
     not_asked,
 )
@@ -178,7 +179,9 @@ class _Visit:
     async def _reconcile(self) -> list[Check]:
         samples = self._samples
         if not samples.primaries:
-            return [not_asked(RECONCILES, "there is no sample", "give manifests of primaries with --samples")]
+            return [
+                failed(RECONCILES, "there is no sample", "give manifests of primaries with --samples", code=UsageError.exit_code)
+            ]
         try:
             await introduce(self._environment, samples.primaries, samples.before)
             wanted = samples.of(roles_of(await watched(self._environment, samples.primaries), is_said=samples.is_said))

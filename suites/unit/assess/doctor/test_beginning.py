@@ -59,6 +59,11 @@ def test_what_is_seen_of_a_life() -> None:
         (began(Sightings(requests=2), NO_WATCH), ("ok", 0), "it runs, and asked the API server 2 times"),
         (began(SILENT, SetupError("no such file"), is_started=False), ("failed", 11), "no such file"),
         (began(SEEN, DIED, exit_code=1, deaths=(1, 1, 1)), ("failed", 11), "with code 1, 1.0 s after its start, 3 times in a row"),
+        (
+            began(SEEN, SetupError("poller opened no watch within 30 s.\nlog")),
+            ("failed", 11),
+            "poller opened no watch within 30 s.",
+        ),
         (began(SEEN, deaths=(1,)), ("warning", 0), "it runs, but exited by itself before (once, with code 1)"),
     ],
 )

@@ -8,6 +8,7 @@ def test_the_exit_code_is_that_of_the_first_that_failed() -> None:
     wrong, away = failed("x", "no", "mend it", code=4), failed("y", "away", "wait")
     assert exit_code([fine, passed("a", "b"), warns("c", "d", "e")]) == exit_code([]) == 0
     assert exit_code([fine, late]) == 10
+    assert exit_code([passed("watches", "pods"), not_asked("reconciles", "the controller does not run")]) == 10
     assert (exit_code([late, wrong, away]), exit_code([away, wrong])) == (4, 11)
 
 

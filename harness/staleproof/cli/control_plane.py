@@ -19,6 +19,7 @@ from staleproof.drive.cluster.control_plane.attach import VARIABLE, hand_over
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.drive.programs.build import ensure_built
 from staleproof.drive.programs.kubernetes import COMPANIONS, KUBERNETES_VERSION, SERVERS
+from staleproof.errors import UsageError
 from staleproof.progress import progress_on
 from staleproof.settings import ARTEFACTS
 
@@ -75,21 +76,25 @@ def _built() -> Path:
 
 
 async def _serve(options: ControlPlaneOptions, folder: Path, attach: Path | None) -> None:
+    kubeconfig, written = folder / "kubeconfig", dict[Path, bytes]()
+    if kubeconfig.exists():
+        raise UsageError(f"{kubeconfig} is there already, and would be overwritten; take it away, or name another --folder")
     cancel_on_signals()  # even while it is being built or started: whatever is open is closed in order
-    kubeconfig = folder / "kubeconfig"
     try:
         async with control_plane(options, folder, progress_on(sys.stderr)) as plane:
             plane.write_kubeconfig(kubeconfig)
+            written[kubeconfig] = kubeconfig.read_bytes()
             if attach is not None:
                 hand_over(plane, attach)
+                written[attach] = attach.read_bytes()
             click.echo(_usage(plane, kubeconfig))
             await asyncio.Event().wait()
     except asyncio.CancelledError:
         click.echo(f"Stopped. The logs are in {folder}", err=True)
     finally:
-        for path in (kubeconfig, attach):
-            if path is not None:
-                path.unlink(missing_ok=True)  # its token is worth nothing any more
+        for path, data in written.items():
+            if path.is_file() and path.read_bytes() == data:  # another may have taken its place
+                path.unlink()  # its token is worth nothing any more
 
 
 def _usage(plane: ControlPlane, kubeconfig: Path) -> str:

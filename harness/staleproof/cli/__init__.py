@@ -1,6 +1,7 @@
 """The staleproof command. Errors become exit codes here: 4 your input, 11 the surroundings, 3 a bug of ours."""
 
 import importlib
+import os
 import sys
 import traceback
 from typing import Any, NoReturn
@@ -30,6 +31,7 @@ COMMANDS = {
     ),
 }
 """Where each is (module below this package, and its name there), and how the text of its help begins."""
+UNREAD = 141
 _REPORT = f"\nThis is a bug of staleproof; {REPORT}."
 
 
@@ -53,7 +55,7 @@ class Commands(click.Group):
 def as_called_here(name: str) -> str:
     """pytest's names of options are understood, too, so that a line of options serves both: `--staleproof-kube-provider` is
     `--provider` here."""
-    return name.removeprefix("staleproof-").removeprefix("kube-") if name.startswith("staleproof-") else name
+    return name.removeprefix("staleproof-").removeprefix("kube-")
 
 
 CONTEXT: dict[str, Any] = {
@@ -78,6 +80,11 @@ def main() -> None:
         interrupts = Interrupts()
         with interrupting(interrupts):
             code = cli.main(standalone_mode=False, obj=interrupts)
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit) as err:
+        if isinstance(err, SystemExit) and err.code != 1:
+            raise
+        _leave_unread()  # click and rich exit with 1 when what is printed is not read; nothing else does
     except click.ClickException as err:
         err.show()
         sys.exit(UsageError.exit_code)
@@ -87,6 +94,12 @@ def main() -> None:
     except Exception as err:
         _fail(err)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave_unread() -> NoReturn:
+    """End as a program does that has nowhere to print, with what a shell makes of SIGPIPE; 1 would be a finding."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python does not try once more
+    sys.exit(UNREAD)
 
 
 def _fail(error: Exception) -> NoReturn:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from staleproof.assess.configuration import samples_of, session_options, subject_for
 from staleproof.assess.learn.samples import observe_all
@@ -17,6 +18,7 @@ from staleproof.core.operator.edge import Edge
 from staleproof.core.operator.observed import Observed
 from staleproof.drive.cluster.manifests import name_of
 from staleproof.errors import UsageError
+from staleproof.report.inert import inert
 
 HEADINGS = ("move", "deletes", "makes", "makes anew", "changes", "not restored")
 
@@ -40,7 +42,7 @@ def operator_map(**options: Any) -> int:  # noqa: ANN401  # click's
     for observed in seen.observed:
         show(console, observed)
     for why in seen.left_out:
-        console.print(f"left out: {why}", highlight=False, markup=False, soft_wrap=True)
+        console.print(Text(inert(f"left out: {why}")), soft_wrap=True)
     return 0
 
 
@@ -48,22 +50,23 @@ def show(console: Console, observed: Observed) -> None:
     """The map of one primary: first the moves that make or delete, then those that change, then in one line the rest."""
     name = name_of(observed.sample)
     if observed.alone:
-        console.print(f"{name}: there is no map, because a second primary collides with the first ({', '.join(observed.alone)})")
+        why = f"a second primary collides with the first ({', '.join(observed.alone)})"
+        console.print(Text(inert(f"{name}: there is no map, because {why}")))
         return
     if not observed.edges:
-        console.print(f"{name}: there is no map, because no move of it can be made and taken back")
+        console.print(Text(inert(f"{name}: there is no map, because no move of it can be made and taken back")))
         return
     active, quiet = sorted_out(observed.edges)
-    table = Table(title=f"{name}: what its moves do, without any fault", title_justify="left")
+    table = Table(title=Text(inert(f"{name}: what its moves do, without any fault")), title_justify="left")
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold")
     for edge in active:
         columns = (edge.goes, edge.comes, edge.remakes, edge.changes, edge.leaves)
-        table.add_row(str(edge.move), *(", ".join(each) for each in columns))
+        table.add_row(*(Text(inert(each)) for each in (str(edge.move), *(", ".join(each) for each in columns))))
     console.print(table)
     if quiet:
         paths = ", ".join(dict.fromkeys(edge.move.path for edge in quiet))
-        console.print(f"a change of one of these has no effect on any object: {paths}", highlight=False, soft_wrap=True)
+        console.print(Text(inert(f"a change of one of these has no effect on any object: {paths}")), soft_wrap=True)
 
 
 def sorted_out(edges: Iterable[Edge]) -> tuple[Sequence[Edge], Sequence[Edge]]:

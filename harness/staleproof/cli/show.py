@@ -11,6 +11,7 @@ from staleproof.checks.story.narrative import Story
 from staleproof.checks.story.why import Section
 from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.report.ending import screen, summed_up
+from staleproof.report.inert import inert
 from staleproof.report.model import Report
 from staleproof.report.terminal import sentence, table
 
@@ -33,7 +34,7 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], stories: Sequen
         mark, style = _MARKS[verdict.outcome]
         line = Text(f"  {mark} {verdict.requirement}", style=style)
         if verdict.why:
-            line.append(f"  {verdict.why}", style="dim")
+            line.append(f"  {inert(verdict.why)}", style="dim")
         its_stories = [story for story in stories if story.requirement == verdict.requirement]
         if not its_stories and verdict.requirement in same:
             line.append(f"  the same cause as of {same[verdict.requirement]}", style="dim")
@@ -45,23 +46,23 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], stories: Sequen
 def show_why(console: Console, sections: Sequence[Section]) -> None:
     """Nothing is wrapped, so it can be copied."""
     for section in sections:
-        console.print(Text(f"    {section.title}", style="bold"), soft_wrap=True)
+        console.print(Text(f"    {inert(section.title)}", style="bold"), soft_wrap=True)
         for line in section.lines:
-            console.print(Text(f"      {line}"), soft_wrap=True)
+            console.print(Text(f"      {inert(line)}"), soft_wrap=True)
 
 
 def show_story(console: Console, story: Story) -> None:
     """Heading, if it is not about conformance; headline, cause, lines, what it was compared with, remedy. Nothing is wrapped, so it
     can be copied; on a terminal, what is wider goes on below its own beginning."""
     if story.heading:
-        _put(console, 4, Text(story.heading, style="yellow"))
-    _put(console, 4, Text(story.headline, style="bold"))
+        _put(console, 4, Text(inert(story.heading), style="yellow"))
+    _put(console, 4, Text(inert(story.headline), style="bold"))
     if story.summary:
-        _put(console, 6, Text(story.summary, style="red"))
+        _put(console, 6, Text(inert(story.summary), style="red"))
     for at, line in story.lines:
-        _put(console, 6, Text(f"{at:7.3f} s  {line}"), hangs=11)
+        _put(console, 6, Text(f"{at:7.3f} s  {inert(line)}"), hangs=11)
     if story.compared:
-        _put(console, 6, Text(f"compared with runs: {story.compared}", style="dim"))
+        _put(console, 6, Text(f"compared with runs: {inert(story.compared)}", style="dim"))
     _put(console, 6, Text(f"remedy: {story.remedy}", style="cyan"))
 
 
@@ -109,4 +110,4 @@ def _show_report(report: Report, notes: "Notes", console: Console, *, verbose: b
         console.print(table(report), "")
     show_screen(report, notes, console)
     for line in notes.known:
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(Text(inert(line)), soft_wrap=True)

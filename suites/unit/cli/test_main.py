@@ -1,7 +1,9 @@
 """The top of the command line: every error has an exit code, and none of them is a finding's."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -58,3 +60,16 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
     assert all(name in done.stdout for name in COMMANDS)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.io
+def test_a_reader_that_goes_away_is_no_finding() -> None:
+    """`staleproof check TRIAL | head`."""
+    history = Path(__file__).parents[3] / "fixtures" / "histories" / "expectations-hidden-creates.jsonl"
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "staleproof", "check", str(history)], stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")

@@ -41,3 +41,13 @@ def test_what_makes_or_deletes_comes_first_and_what_does_nothing_has_a_line() ->
 def test_where_there_is_no_room_for_two_primaries_there_is_no_map() -> None:
     line = "Widget/w: there is no map, because a second primary collides with the first (192.0.2.7)"
     assert " ".join(shown(alone=["192.0.2.7"]).split()) == line
+
+
+def test_values_of_a_sample_are_text_and_no_style() -> None:
+    moves = [Move(path="spec.x", kind="value", do={}, undo={}, was="x", becomes=each) for each in ("[a-z]+", "[/healthz]")]
+    sample = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
+    seen = replace(Observed(sample, "widgets", (), ()), edges=tuple(Edge(each, goes=("services",)) for each in moves), alone=())
+    out = io.StringIO()
+    show(Console(file=out, width=200), seen)
+    assert "[a-z]+" in out.getvalue()
+    assert "[/healthz]" in out.getvalue()

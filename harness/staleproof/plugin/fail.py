@@ -66,6 +66,7 @@ def story_of(result: Result, known: Set[str]) -> str:
         causes = "; ".join(story.cause for story in result.stories)
         return f"the same: {causes}\nreproduced {times}/{runs}: staleproof replay {name}"
     found = result.shrunk or f"reproduced {times}/{runs}"
-    again = f"{found}\nReproduce with:\n  pytest --staleproof-replay {name} …\n  staleproof replay {name}"
+    how = f"  pytest --staleproof-replay {name}\n  staleproof replay {name}"
+    again = f"{found}\nReproduce with one of these, and the options of this run:\n{how}"
     stories = (f"{BY_SLUG[story.requirement].must}\n{story.text()}" for story in new)
     return "\n".join([*stories, again, f"History: {result.folder / HISTORY}"])

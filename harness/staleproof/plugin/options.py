@@ -121,7 +121,7 @@ def _said(config: pytest.Config) -> dict[str, Given]:
     for option in OPTIONS:
         values: Any = config.getoption(_dest(option.name), default=None)
         if values is not None:
-            said[option.name] = Given(tuple(values) if option.many else (str(values),), option.flag)
+            said[option.name] = Given(tuple(dict.fromkeys(values)) if option.many else (str(values),), option.flag)
     return said
 
 

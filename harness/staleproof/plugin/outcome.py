@@ -3,7 +3,8 @@
 import io
 import shlex
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -142,8 +143,15 @@ def _begin_in(folder: Path, config: pytest.Config) -> None:
 
 
 def _arguments(config: pytest.Config) -> list[str]:
-    """Those that do the same again: the command line's, what the environment and staleproof.yaml say besides, and the seed."""
+    """Those that do the same again: the command line's; what pytest's `addopts`, the environment and staleproof.yaml say besides;
+    and the seed."""
     said = [str(word) for word in config.invocation_params.args]
-    elsewhere = {name: each for name, each in given(config).items() if each.origin != "command line" and name != "config"}
-    said += in_words(elsewhere, lambda option: option.flag)
+    elsewhere = {name: each for name, each in given(config).items() if name != "config" or each.origin == "command line"}
+    said += [word for word in in_words(elsewhere, lambda option: option.flag) if not _has(said, word)]
     return [*said, f"--hypothesis-seed={seed_of(config)}"] if is_seed_new(config) else said
+
+
+def _has(said: Sequence[str], word: str) -> bool:
+    """Whether a command line says this already, `--OPTION=VALUE` in one word or in two."""
+    option, _, value = word.partition("=")
+    return word in said or (option, value) in pairwise(said)

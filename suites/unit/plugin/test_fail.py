@@ -1,11 +1,12 @@
 """What a test of the suite says when it fails: one story for each cause, however many plans of its family showed it."""
 
+import shlex
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from staleproof.plugin.fail import add_properties, assert_passed
+from staleproof.plugin.fail import add_properties, assert_passed, story_of
 from staleproof.report.baseline import Baseline, Known
 
 from ..judged import result
@@ -45,3 +46,11 @@ def test_junit_is_reported_how_bad_it_is() -> None:
 
     assert (trial, slug) == ("001", "staleproof.no-duplicate-create")
     assert value.startswith("failed, duplicated, staleproof replay ")
+
+
+def test_what_is_to_be_pasted_is_a_command() -> None:
+    text = story_of(result("naive-hidden-creates"), set())
+    lines = [shlex.split(line) for line in text.splitlines() if line.strip().startswith(("pytest ", "staleproof "))]
+    assert [words[:2] for words in lines] == [["pytest", "--staleproof-replay"], ["staleproof", "replay"]]
+    assert len({words[2] for words in lines}) == 1
+    assert [len(words) for words in lines] == [3, 3]

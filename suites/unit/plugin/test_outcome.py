@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from staleproof.plugin.options import settings_of
 from staleproof.plugin.outcome import NOTES, add_error, begin, begun, join
 
 pytest_plugins = ["pytester"]
@@ -85,3 +86,15 @@ def test_in_the_suite_nothing_but_a_failure_is_a_finding(
     made = begun(pytester.parseconfig())
     add_error(made, error, ours=True)
     assert (made.problems[EXIT_BUG], made.other_failures) == noted
+
+
+def test_what_pytest_adds_to_the_options_is_in_the_command_again(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--staleproof-profile=smoke --controller-args=--v=4")
+    pytester.makeini("[pytest]\naddopts = --staleproof-samples=config/samples\n")
+    words = shlex.split(begun(pytester.parseconfig("--controller-cmd", "x", "--staleproof-samples=mine")).reproduce)
+    assert {"--staleproof-profile=smoke", "--controller-args=--v=4", "--staleproof-samples=config/samples"} <= set(words)
+    assert words.count("--staleproof-samples=mine") == words.count("--controller-cmd") == 1
+    assert "--controller-cmd=x" not in words
+    assert settings_of(pytester.parseconfig(*words[1:])).samples == (Path("config/samples"), Path("mine")), "once each"

@@ -193,8 +193,8 @@ class Notes:
 
     def add(self, result: Result, run: Run, *, claim: str = "") -> str:
         """Take a result, and return the id that replays it if it failed. Of several under the same claim the last counts, as the
-        worker that ran the one before died over it; but a finding that it had confirmed by then stays. A plan without a claim is one
-        that the user named, to learn of all that it aims at, unless it was drawn: that one aims by chance."""
+        worker that ran the one before died over it; but a finding that it had confirmed by then stays. A plan without a claim is
+        one that the user named, to learn of all that it aims at, unless it was drawn: that one aims by chance."""
         is_written = not claim and result.plan.scenario != SCENARIO.name
         crash = keep_crash(self.settings.dir, result, replayed=self.replayed)
         self.note(

@@ -1,5 +1,6 @@
 """The page of one trial, judged."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from staleproof.checks.catalog import BY_SLUG, is_scored, worst
@@ -48,7 +49,7 @@ def page_of_trial(
                 steps=planned.steps(plan),
                 faults=planned.faults(plan),
                 remedy=story.remedy,
-                replay=f"staleproof replay {replay or name}",
+                replay=f"staleproof replay {shlex.quote(replay or name)}",
             )
             for story, each in zip(stories, drawn, strict=True)
         ),

@@ -1,5 +1,6 @@
 """Pages of what is on disk."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,10 @@ def test_of_a_history_that_stands_alone_there_is_a_page(tmp_path: Path) -> None:
     assert finding.drawn is not None
     assert finding.drawn.attachment is not None
     assert finding.drawn.attachment.name == "naive-hidden-deletes.jsonl.gz"
+
+
+def test_a_command_on_a_page_can_be_pasted(tmp_path: Path) -> None:
+    path = tmp_path / "my trial.jsonl"
+    path.write_bytes((HISTORIES / "naive-hidden-creates.jsonl").read_bytes())
+    replay = trial_page(str(path), tmp_path).findings[0].replay
+    assert shlex.split(replay) == ["staleproof", "replay", "my trial.jsonl"]

@@ -22,6 +22,9 @@ from staleproof.settings import OPTIONS, Given, Option, in_environment, over
 NAME = "staleproof.yaml"
 API_VERSION, KIND = "staleproof.dev/v1alpha1", "Configuration"
 _HEAD = {"apiVersion": API_VERSION, "kind": KIND}
+_OF_PYTEST = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
+_SECTIONS = {"pyproject.toml": "[tool.pytest", "tox.ini": "[pytest]", "setup.cfg": "[tool:pytest]"}
+"""Files that configure pytest, whatever is in them, and those that do so in a section."""
 BY_KEY = {option.key: option for option in OPTIONS if option.name != "config"}
 
 
@@ -41,6 +44,33 @@ def file_of(said: Mapping[str, Given], environ: Mapping[str, str], folders: Iter
     """The file whose options complete what was said, as `completed` has it, and as one would write it; None: there is none."""
     path = _file_of(over(said, in_environment(environ, but_for=said.keys())), folders)
     return near(path) if path is not None else None
+
+
+def folders_of(here: Path) -> tuple[Path, ...]:
+    """Where a file is looked for that is not named: here, and then in pytest's rootdir, so that both of our commands read the same.
+    pytest takes the nearest folder with a configuration of it, or else with a pyproject.toml, or a setup.py."""
+    above = (here.absolute(), *here.absolute().parents)
+    for is_root in (
+        _configures_pytest,
+        lambda each: (each / "pyproject.toml").is_file(),
+        lambda each: (each / "setup.py").is_file(),
+    ):
+        if (found := next(filter(is_root, above), None)) is not None:
+            return here, found
+    return (here,)
+
+
+def _configures_pytest(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _OF_PYTEST) or any(
+        section in text for name, section in _SECTIONS.items() if (text := _text_of(folder / name))
+    )
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def read(path: Path) -> dict[str, Given]:

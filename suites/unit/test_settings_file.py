@@ -9,7 +9,7 @@ import yaml
 
 from staleproof.errors import UsageError
 from staleproof.settings import OPTIONS, Given, parse
-from staleproof.settings_file import BY_KEY, NAME, completed, read, schema, table
+from staleproof.settings_file import BY_KEY, NAME, completed, folders_of, read, schema, table
 from staleproof.settings_file import written as as_written
 
 HEAD = {"apiVersion": "staleproof.dev/v1alpha1", "kind": "Configuration"}
@@ -181,6 +181,13 @@ def test_a_date_without_quotes_is_a_text_in_an_object(here: Path) -> None:
     (here / NAME).write_text(f"apiVersion: {HEAD['apiVersion']}\nkind: {HEAD['kind']}\nexternal: {system}\n")
     (found,) = parse(completed({}, {}, [here])).external
     assert found.bare == {"jobs": {"since": "2026-01-01"}}
+
+
+def test_a_configuration_of_pytest_goes_before_a_nearer_project(here: Path) -> None:
+    (here / "pytest.ini").write_text("")
+    (here / "a").mkdir()
+    (here / "a" / "pyproject.toml").write_text("")
+    assert folders_of(here / "a") == (here / "a", here)
 
 
 def test_a_file_that_is_not_there_is_reported() -> None:

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -16,7 +17,7 @@ from staleproof.assess.store.merging import merge as merge_folders
 from staleproof.assess.store.pages import PAGE
 from staleproof.assess.store.reports import REPORT, reported_run, write_formats
 from staleproof.assess.store.run_folder import write_atomically
-from staleproof.cli.option import called, settings_of, takes
+from staleproof.cli.option import artefacts, called, settings_of, takes
 from staleproof.core.wording import plural, some
 from staleproof.errors import UsageError
 from staleproof.report.baseline import excused
@@ -27,7 +28,6 @@ from staleproof.report.matrix import Column
 from staleproof.report.matrix import matrix as matrix_of
 from staleproof.report.merged import merged
 from staleproof.report.terminal import sentence
-from staleproof.settings import ARTEFACTS
 
 CONFORMANCE = "conformance.yaml"
 _MOST = 3
@@ -35,7 +35,7 @@ _MOST = 3
 
 @click.command(short_help="Join the runs of parts (shards).")
 @click.argument("runs", nargs=-1, required=True)
-@takes("report", "baseline", "controller_source", "inconclusive")
+@takes("report", "baseline", "controller_source", "inconclusive", "dir")
 def merge(runs: tuple[str, ...], **options: str) -> int:
     """Join RUNS, the folders of two runs or more, of parts (shards) of one list of plans: with one controller, the same options,
     and different -k. Makes a new run folder with all their trials, and reports whose sums follow from these.
@@ -60,7 +60,8 @@ def merge(runs: tuple[str, ...], **options: str) -> int:
 @click.option("--run", "folder", type=click.Path(path_type=Path), help="The run folder with its histories; default: that of FILE.")
 @click.option("--rerun", "again", is_flag=True, help="Do the run again, by the command in FILE, here: read it first.")
 @click.option("--yes", is_flag=True, help="With --rerun: do not ask.")
-def verify(file: Path, folder: Path | None, *, again: bool, yes: bool) -> int:
+@takes("dir")
+def verify(file: Path, folder: Path | None, *, again: bool, yes: bool, **options: Any) -> int:  # noqa: ANN401  # click's
     """Check FILE, a conformance.yaml. Do its sums follow from its trials? Are the histories in the run folder the ones whose
     digests it has, and does judging them again give the same results? With --rerun: does another run give the same result for each
     requirement, and the same findings? Counts and times may differ between two runs.
@@ -85,7 +86,7 @@ def verify(file: Path, folder: Path | None, *, again: bool, yes: bool) -> int:
         version = document.metadata.tool.version or "?"
         _say(f"suite: another than this one, of staleproof {version}; use that to judge it, or to do it again")
     if again:
-        wrong += _again(document, yes=yes)
+        wrong += _again(document, artefacts(options), yes=yes)
     for each in wrong:
         click.secho(inert(f"  {each}"), fg="red")
     mistakes = plural(len(wrong), "mistake")
@@ -109,7 +110,7 @@ def matrix(files: tuple[Path, ...], output: Path | None) -> int:
     return PASSED
 
 
-def _again(document: ConformanceReport, *, yes: bool) -> Iterator[str]:
+def _again(document: ConformanceReport, own: Path, *, yes: bool) -> Iterator[str]:
     """Where the run does not agree with the report when it is done again."""
     commands = [run.reproduce for run in document.runs or ()] or [document.reproduce]
     for command in commands:
@@ -117,8 +118,8 @@ def _again(document: ConformanceReport, *, yes: bool) -> Iterator[str]:
     if not yes and not click.confirm("Run this here?"):
         _say("again: not run")
         return
-    with tempfile.TemporaryDirectory(prefix="staleproof-verify-") as artefacts:
-        reports = [rerun(command, Path(artefacts) / str(number), ARTEFACTS) for number, command in enumerate(commands, 1)]
+    with tempfile.TemporaryDirectory(prefix="staleproof-verify-") as made:
+        reports = [rerun(command, Path(made) / str(number), own) for number, command in enumerate(commands, 1)]
     report = reports[0] if len(reports) == 1 else merged(reports)[0]
     differing = list(disagreements(document, conformance(report)))
     _say(f"again: it {'does not agree' if differing else 'agrees'}; {sentence(report)}")

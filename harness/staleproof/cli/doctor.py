@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,18 +16,21 @@ from staleproof.assess.doctor.doctor import examine
 from staleproof.assess.learn.samples import Samples
 from staleproof.assess.run.worker import SessionOptions
 from staleproof.assess.store.run_folder import new_run_folder
-from staleproof.cli.option import SUBJECT, called, settings_of, takes
+from staleproof.cli.option import SUBJECT, called, leaves, settings_of, takes
 from staleproof.cli.signals import run_interruptibly
 from staleproof.core.times import DOCTOR_SECONDS, OPENS_WATCH_SECONDS
 from staleproof.drive.trial.environment import environment
 from staleproof.progress import progress_on
-from staleproof.settings import ARTEFACTS
+from staleproof.report.inert import inert
+from staleproof.settings import OPTIONS
 
+_EXAMINED = (*SUBJECT, "crds", "samples", "primary", "before")
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "bold red"), "not asked": ("–", "dim")}  # noqa: RUF001
 
 
 @click.command()
-@takes(*SUBJECT, "crds", "samples", "primary", "before")
+@takes(*_EXAMINED)
+@leaves(*(option.name for option in OPTIONS if option.name not in _EXAMINED), why="the doctor has no use for it")
 def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
     """Try within a minute whether a run can judge the operator. Does it come to the API server, watch, reconcile the samples and
     restart, does it stay up, has it the rights that it asks for, are its webhooks and metrics there? Nothing is judged.
@@ -38,11 +42,11 @@ def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
     samples = samples_of(settings, (), called)
     given = session_options(settings, subject_for(settings, ()), samples.manifests, samples.before)
     given = replace(given, start_seconds=min(given.start_seconds, OPENS_WATCH_SECONDS))
-    return exit_code(run_interruptibly(_visit(given, samples, Console())))
+    return exit_code(run_interruptibly(_visit(given, samples, Console(), settings.dir)))
 
 
-async def _visit(options: SessionOptions, samples: Samples, console: Console) -> list[Check]:
-    folder = new_run_folder(ARTEFACTS)
+async def _visit(options: SessionOptions, samples: Samples, console: Console, artefacts: Path) -> list[Check]:
+    folder = new_run_folder(artefacts)
     async with environment(options, folder, progress_on(sys.stderr)) as running:
         description = running.description
         console.print(f"Kubernetes {description['kubernetes']} from {description['provider']}", highlight=False)
@@ -73,9 +77,9 @@ def show(console: Console, check: Check) -> None:
     """A line, below it what to do, and the end of the log if that tells more. Nothing is wrapped, so it can be copied."""
     mark, style = _MARKS[check.outcome]
     line = Text(f"{mark} {check.name:<10}", style=style)
-    line.append(f"  {check.found}", style="dim" if check.outcome == "not asked" else "default")
+    line.append(f"  {inert(check.found)}", style="dim" if check.outcome == "not asked" else "default")
     console.print(line, soft_wrap=True)
     if check.fix:
-        console.print(Text(f"    → {check.fix}", style="cyan"), soft_wrap=True)
+        console.print(Text(f"    → {inert(check.fix)}", style="cyan"), soft_wrap=True)
     for logged in check.log:
-        console.print(Text(f"    | {logged}", style="dim"), soft_wrap=True)
+        console.print(Text(f"    | {inert(logged)}", style="dim"), soft_wrap=True)

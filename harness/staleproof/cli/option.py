@@ -1,13 +1,11 @@
 """The options of `staleproof.settings` as the command takes them: the names are shorter than pytest's, the values are the same.
 
-What is not on the command line comes from the environment, and then from staleproof.yaml, also where a command has no such option;
-but for the artefact folder, in which commands that take no options look for things.
+What is not on the command line comes from the environment, and then from staleproof.yaml, also where a command has no such option.
 """
 
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,12 +13,13 @@ import click
 
 from staleproof.core.plan.masking import masked_arguments
 from staleproof.settings import ARTEFACTS, OPTIONS, Given, Option, Settings, in_words, parse
-from staleproof.settings_file import completed
+from staleproof.settings_file import completed, folders_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 SUBJECT = ("controller_cmd", "controller_image", "controller_network", "controller_args", "controller_env", "controller_also",
-           "controller_manifests", "controller_deployment", "controller_metrics", "external", "companions", "release_leases",
-           "namespace", "allow_remote_cluster", "kubeconfig", "kube_provider", "config")  # fmt: skip
+           "controller_manifests", "controller_deployment", "controller_start_seconds", "controller_metrics", "external",
+           "companions", "release_leases", "namespace", "allow_remote_cluster", "kubeconfig", "kube_provider", "kube_image",
+           "dir", "config")  # fmt: skip
 """What says which controller is under test, and with what around it."""
 _REMOTE = "--allow-remote-cluster"
 
@@ -69,16 +68,25 @@ def given_in(options: Mapping[str, Any]) -> dict[str, Given]:
 
 
 def settings_of(options: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> Settings:
-    """What these options say, and the environment, and staleproof.yaml in the working directory. UsageError when something is not
-    what it should be."""
-    return replace(parse(completed(given_in(options), environ, (Path(),))), dir=ARTEFACTS)
+    """What these options say, and the environment, and staleproof.yaml, where pytest would find it. UsageError when something is
+    not what it should be."""
+    return parse(_given(options, environ))
+
+
+def artefacts(options: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> Path:
+    """The artefact folder, for a command that needs nothing else to be right. UsageError when the file cannot be read."""
+    found = _given(options, environ).get("dir")
+    return Path(found.texts[-1]) if found is not None else ARTEFACTS
+
+
+def _given(options: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Given]:
+    return completed(given_in(options), environ, folders_of(Path()))
 
 
 def command_of(name: str, arguments: Sequence[str], options: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> str:
-    """The command that does the same again, with what the environment and staleproof.yaml say, and without secrets."""
-    given = {
-        key: each for key, each in completed(given_in(options), environ, (Path(),)).items() if key in options and key != "config"
-    }
+    """The command that does the same again, with what the environment and staleproof.yaml say, and without secrets. A file that
+    was named is named again, because the command does not take all that it may say."""
+    given = {key: each for key, each in _given(options, environ).items() if key in options}
     words = [
         word.removesuffix("=yes") if word == f"{_REMOTE}=yes" else word for word in in_words(given, lambda each: called(each.name))
     ]

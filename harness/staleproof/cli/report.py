@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,14 +13,13 @@ from staleproof.assess.store.run_folder import export_name, find_history, read_h
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
 from staleproof.cli.conformance import matrix, merge, verify
-from staleproof.cli.option import settings_of, takes
+from staleproof.cli.option import artefacts, settings_of, takes
 from staleproof.report.by_hand import by_hand
 from staleproof.report.formats import FORMATS, Format
 from staleproof.report.formats.trace import of_trials
 from staleproof.report.html.page import render
-from staleproof.settings import ARTEFACTS
 
-LATEST = str(ARTEFACTS / "latest")
+_WHAT = click.argument("what", metavar="RUN|TRIAL|EXPORT", default="")
 _OUTPUT = click.option(
     "--output",
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
@@ -37,35 +37,38 @@ def report_group() -> None:
 
 @report_group.command(short_help="A finding as Markdown for an issue tracker.")
 @click.argument("trial")
-def issue(trial: str) -> int:
+@takes("dir")
+def issue(trial: str, **options: Any) -> int:  # noqa: ANN401  # click's
     """Print TRIAL, its folder, its name in the latest run or an exported one, as Markdown for the controller's issue tracker: what
     happened, and how to see it with kubectl, curl and `staleproof proxy` alone.
 
     Read it before you send it: it has the sample's names and fields in it. Contents of Secrets are left out.
     """
-    found = read_history(find_history(trial, ARTEFACTS))
+    found = read_history(find_history(trial, artefacts(options)))
     click.echo(by_hand(found, stories(judge(found), found)))
     return 0
 
 
 @report_group.command(short_help="One page for a browser, of a run or a trial.")
-@click.argument("what", metavar="RUN|TRIAL|EXPORT", default=LATEST)
+@_WHAT
+@takes("dir")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     help="The file to write; default: report.html of a run, else TRIAL.html.",
 )
-def html(what: str, output: Path | None) -> int:
+def html(what: str, output: Path | None, **options: Any) -> int:  # noqa: ANN401  # click's
     """Write one HTML file, which a browser shows without a network, of RUN, its folder (default: the latest), or of TRIAL, its
     folder, its name in the latest run, its history, or an exported one.
 
     It has what report.json and the histories have in them, names and fields of the samples too; contents of Secrets are left out.
     """
-    if is_run(what) or what == LATEST:
-        folder = find_run(what)
+    root = artefacts(options)
+    if is_run(what) or not what:
+        folder = find_run(what, root)
         return _put(render(run_page(folder, read_report(folder))), output or folder / PAGE)
-    page = trial_page(what, ARTEFACTS)
-    return _put(render(page), output or Path(_named(find_history(what, ARTEFACTS))))
+    page = trial_page(what, root)
+    return _put(render(page), output or Path(_named(find_history(what, root))))
 
 
 def _named(history: Path) -> str:
@@ -75,16 +78,17 @@ def _named(history: Path) -> str:
 
 
 @report_group.command(short_help="A trace for Perfetto.")
-@click.argument("what", metavar="RUN|TRIAL|EXPORT", default=LATEST)
+@_WHAT
+@takes("dir")
 @_OUTPUT
-def trace(what: str, output: Path | None) -> int:
+def trace(what: str, output: Path | None, **options: Any) -> int:  # noqa: ANN401  # click's
     """Write a trace for Perfetto of RUN, its folder (default: the latest), with each of its trials that has a finding; or of TRIAL,
     its folder, its name in the latest run, its history, or an exported one."""
-    form = FORMATS["trace"]
-    if is_run(what) or what == LATEST:
-        folder = find_run(what)
+    form, root = FORMATS["trace"], artefacts(options)
+    if is_run(what) or not what:
+        folder = find_run(what, root)
         return _put(form.make(reported_run(folder, read_report(folder))), output or folder / form.file)
-    path = find_history(what, ARTEFACTS)
+    path = find_history(what, root)
     history = read_history(path)
     plan = history.header.plan
     data = of_trials([(f"{path.resolve().parent.name} {plan.title or plan.scenario}", history)], {})
@@ -93,7 +97,8 @@ def trace(what: str, output: Path | None) -> int:
 
 def _writes(form: Format) -> Callable[..., int]:
     def write(run: str, output: Path | None, **options: str) -> int:
-        folder, settings = find_run(run), settings_of(options)
+        settings = settings_of(options)
+        folder = find_run(run, settings.dir)
         baseline = read_baseline(settings, option="--baseline")
         data = form.make(reported_run(folder, read_report(folder), baseline=baseline, source=settings.controller_source))
         return _put(data, output or folder / form.file)
@@ -114,9 +119,9 @@ def _put(data: bytes, path: Path) -> int:
 for _name, _form in FORMATS.items():
     if _name in report_group.commands:
         continue
-    _command = takes("baseline", "controller_source")(_writes(_form))
+    _command = takes("baseline", "controller_source", "dir")(_writes(_form))
     _command = _OUTPUT(_command)
-    _command = click.argument("run", default=LATEST)(_command)
+    _command = click.argument("run", default="")(_command)
     _help = f"Write {_form.about}, to {_form.file}. RUN is the folder of a run; default: the latest."
     _short = f"{_form.about[0].upper()}{_form.about[1:].partition(':')[0]}."
     report_group.command(name=_name, help=_help, short_help=_short)(_command)

@@ -3,6 +3,7 @@
 `staleproof export` makes a file of it that can be judged anywhere.
 """
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -165,3 +166,33 @@ def test_a_folder_without_a_history_is_refused(tmp_path: Path) -> None:
     done = invoke(tmp_path)
     assert isinstance(done.exception, UsageError)
     assert "give a history, the folder of a trial, or the name of a trial in the latest run" in str(done.exception)
+
+
+def titled(tmp_path: Path, title: str, name: str = "sample-") -> Path:
+    """A history whose plan has this title, and objects with this name."""
+    lines = []
+    for line in (HISTORIES / "naive-hidden-creates.jsonl").read_text().replace('"sample-', f'"{name}').splitlines():
+        raw = json.loads(line)
+        if raw.get("entry") == "header":
+            raw["plan"]["title"] = title
+        lines.append(json.dumps(raw))
+    path = tmp_path / "h.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("title", ["set spec.env[name=FOO] and spec.ports[https]", "spec.paths becomes [/healthz]"])
+def test_what_others_wrote_is_text_and_no_style(title: str, tmp_path: Path) -> None:
+    (tmp_path / "[work]").mkdir()
+    done = CliRunner().invoke(check, [str(titled(tmp_path / "[work]", title))], standalone_mode=False)
+    assert done.exception is None
+    assert f"[work]/h.jsonl: {title}, " in done.output
+
+
+def test_nothing_that_others_wrote_is_acted_on_by_a_terminal(tmp_path: Path) -> None:
+    path = titled(tmp_path, "a\x1b]0;owned\x07\x1b[2J\u202eb", "\\u001b[31msample-")
+    for words in ([str(path)], [str(path), "--why=no-duplicate-create"]):
+        done = CliRunner().invoke(check, words, standalone_mode=False)
+        assert done.exception is None
+        assert "a\\x1b]0;owned\\x07\\x1b[2J\\u202eb" in done.output
+        assert not {"\x1b", "\x07", "\u202e"} & set(done.output)

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from staleproof.cli import as_called_here, cli
-from staleproof.cli.option import called, command_of, leaves, settings_of
+from staleproof.cli.option import artefacts, called, command_of, leaves, settings_of
+from staleproof.errors import UsageError
 from staleproof.settings import OPTIONS
 from staleproof.settings_file import NAME
 
@@ -40,7 +41,52 @@ def test_which_setting_wins(options: dict[str, object], environ: dict[str, str],
     settings = settings_of(options, environ)
     assert settings.controller_cmd == (command,)
     assert settings.controller_start_seconds == 60, "also where the command has no such option"
-    assert settings.dir == Path(".staleproof"), "commands without options look there"
+    assert settings.dir == Path("elsewhere")
+
+
+def test_the_artefact_folder_is_the_one_that_runs_have(here: Path) -> None:
+    """A command that says `again: staleproof replay ID` is found there."""
+    assert artefacts({}, {}) == Path("elsewhere")
+    assert artefacts({"dir": "given"}, {"STALEPROOF_DIR": "of-environment"}) == Path("given")
+    (here / NAME).unlink()
+    assert artefacts({}, {"STALEPROOF_DIR": "of-environment"}) == Path("of-environment")
+    assert artefacts({}, {}) == Path(".staleproof")
+    (here / "elsewhere").mkdir()
+    for words in (
+        ["check", "nosuch"],
+        ["export", "nosuch"],
+        ["report", "issue", "nosuch"],
+        ["report", "junit"],
+        ["report", "trace", "x"],
+    ):
+        done = CliRunner().invoke(cli, [*words, "--staleproof-dir=elsewhere"], standalone_mode=False)
+        assert isinstance(done.exception, UsageError)
+        assert "No such option" not in str(done.exception)
+    assert "elsewhere/latest" in str(
+        CliRunner().invoke(cli, ["report", "junit", "--dir=elsewhere"], standalone_mode=False).exception
+    )
+
+
+@pytest.mark.parametrize("option", ["--kube-provider=cache", "--staleproof-kube-provider=cache", "--provider=cache"])
+def test_provider_is_short_for_kube_provider(option: str) -> None:
+    done = CliRunner().invoke(cli, ["doctor", option, "--samples=nosuch", "--controller-cmd=x"], standalone_mode=False)
+    assert "nosuch does not exist" in str(done.exception)
+
+
+@pytest.mark.parametrize("option", ["profile=smoke", "minutes=5", "staleproof-profile=smoke", "patience=60", "keep=all", "dry-run"])
+def test_a_line_of_options_serves_the_doctor(option: str) -> None:
+    done = CliRunner().invoke(cli, ["doctor", f"--{option}", "--samples=nosuch", "--controller-cmd=x"], standalone_mode=False)
+    assert "nosuch does not exist" in str(done.exception)
+    assert "is left out: the doctor has no use for it" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "doctor", "map", "replay"])
+@pytest.mark.parametrize("option", ["--controller-start-seconds=120", "--staleproof-kube-image=x"])
+def test_how_the_controller_starts_can_be_said_everywhere(command: str, option: str) -> None:
+    words = [command, option, "--controller-cmd=x", *(["nosuch"] if command == "replay" else ["--samples=nosuch"])]
+    done = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert "nosuch" in str(done.exception)
+    assert "left out" not in done.stderr
 
 
 def test_names_are_shorter_than_pytests() -> None:
@@ -73,6 +119,13 @@ def test_the_command_again_has_what_was_said_anywhere(here: Path) -> None:
         "--allow-remote-cluster",
         "--samples=a b.yaml",
     }
+
+
+def test_the_command_again_names_the_file_that_was_named(here: Path) -> None:
+    """It may say what the command has no option for."""
+    (here / "other.yaml").write_text(f"{FILE}mutations: m.yaml\n")
+    words = shlex.split(command_of("run", (), {"controller_cmd": None, "config": "other.yaml"}, {}))
+    assert words == ["staleproof", "run", "--controller-cmd=./from-file", "--config=other.yaml"]
 
 
 def test_a_command_says_what_it_has_no_use_for() -> None:

@@ -50,7 +50,11 @@ def invoke(command: click.Command, *arguments: str) -> Result:
         (run, ["--samples=nosuch.yaml"], "--samples: nosuch.yaml does not exist"),
         (run, ["plan.json"], "name the controller under test: --controller-cmd or --controller-image"),
         (run, ["plan.json", "--controller-cmd='"], "--controller-cmd: expected words as a shell would split them"),
-        (run, ["plan.json", "--controller-cmd=x", "--controller-env=A"], "--controller-env: expected NAME=VALUE, found 'A'"),
+        (
+            run,
+            ["plan.json", "--controller-cmd=x", "--controller-env=A"],
+            "--controller-env: expected NAME=VALUE, found something else",
+        ),
         (run, ["plan.json", "--controller-cmd=x", "--controller-image=y"], "were both given; name one controller"),
         (run, ["plan.json", "--controller-cmd=x", "--controller-metrics=:8080"], "--controller-metrics: expected a URL as http://"),
         (run, ["plan.json", "--controller-cmd=x", "--baseline=nosuch"], "nosuch does not exist; --update-baseline makes it"),

@@ -2,6 +2,7 @@
 
 import textwrap
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from staleproof.errors import UsageError
 from staleproof.plugin.options import given, header, profile_of, seed_of, settings_of
 from staleproof.settings import OPTIONS, Given
+from staleproof.settings_file import folders_of
 
 pytestmark = pytest.mark.io
 
@@ -169,6 +171,34 @@ def test_the_help_tells_default_and_variable(pytester: pytest.Pytester) -> None:
     assert "staleproof: does the controller act on what is out of date?" in shown
     assert [option.flag for option in OPTIONS if f"[${option.variable}]" not in shown] == []
     assert "(default: 30) [$STALEPROOF_CONTROLLER_START_SECONDS]" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "is_root"),
+    [
+        ("pytest.ini", "", True),
+        ("pyproject.toml", "[tool.pytest.ini_options]", True),
+        ("pyproject.toml", "", True),
+        ("tox.ini", "[pytest]", True),
+        ("tox.ini", "[tox]", False),
+        ("setup.cfg", "[tool:pytest]", True),
+        ("setup.py", "", True),
+    ],
+)
+def test_the_command_looks_where_pytest_would(
+    name: str,
+    content: str,
+    is_root: bool,  # noqa: FBT001  # a parameter
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = pytester.path
+    (here / name).write_text(content)
+    (here / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(here / "a" / "b")
+    assert (here in folders_of(Path())) == is_root
+    assert folders_of(Path())[0] == Path()
+    assert (pytester.parseconfig().rootpath == here) == is_root
 
 
 # --- the seed ------------------------------------------------------------------------------------------------------------------

@@ -14,13 +14,14 @@ from staleproof.report.model import Report
 
 _PROGRAMS = ("pytest", "staleproof")
 _VARIABLE = "--controller-env"
-_LATEST = "latest"
+_LATEST, _DIR = "latest", "--dir="
 
 
 def rerun(command: str, artefacts: Path, own: Path, environ: Mapping[str, str] = os.environ) -> Report:
     """Run the command in the working directory, and the report that comes of it.
 
-    `artefacts`: where a run of pytest leaves its files; the staleproof command leaves them in `own`.
+    `artefacts`: where a run of pytest leaves its files; the staleproof command leaves them in the folder that it names, or else in
+    `own`.
 
     Raises:
         UsageError: it is no command of ours; or it needs a variable of the controller that is not set.
@@ -30,6 +31,8 @@ def rerun(command: str, artefacts: Path, own: Path, environ: Mapping[str, str] =
     if program == "pytest":
         words += ["-p", "no:cacheprovider", f"--staleproof-dir={artefacts}", "--conformance-report="]
         own = artefacts
+    else:
+        own = next((Path(word.removeprefix(_DIR)) for word in words if word.startswith(_DIR)), own)
     before = _latest(own)
     done = subprocess.run([sys.executable, "-m", program, *words], check=False)
     latest = _latest(own)

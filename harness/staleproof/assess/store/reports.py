@@ -25,12 +25,13 @@ def is_run(text: str) -> bool:
     return (named.parent if named.name == REPORT else named).joinpath(REPORT).is_file()
 
 
-def find_run(text: str) -> Path:
-    """The run folder that a person means: the folder, or its report.json. UsageError when there is none."""
-    named = Path(text)
+def find_run(text: str, root: Path = ARTEFACTS) -> Path:
+    """The run folder that a person means: the folder, or its report.json; empty: the latest in the artefact folder `root`.
+    UsageError when there is none."""
+    named = Path(text) if text else root / "latest"
     folder = named.parent if named.name == REPORT else named
-    if not is_run(text):
-        latest = f"{ARTEFACTS}/latest"
+    if not is_run(str(named)):
+        latest = str(root / "latest")
         if str(folder) == latest:
             raise UsageError(f"there is no run here yet ({latest}): name the folder of one, or go to where it was started")
         lacking = f"there is no {REPORT} in {folder}" if folder.is_dir() else f"there is no folder {folder}"

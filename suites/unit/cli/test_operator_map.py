@@ -44,7 +44,7 @@ def test_where_there_is_no_room_for_two_primaries_there_is_no_map() -> None:
 
 
 def test_values_of_a_sample_are_text_and_no_style() -> None:
-    moves = [Move(path="spec.x", kind="value", do={}, undo={}, was="x", becomes=each) for each in ("[a-z]+", "[/healthz]")]
+    moves = [Move(path="spec.x", kind="string", do={}, undo={}, was="x", becomes=each) for each in ("[a-z]+", "[/healthz]")]
     sample = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
     seen = replace(Observed(sample, "widgets", (), ()), edges=tuple(Edge(each, goes=("services",)) for each in moves), alone=())
     out = io.StringIO()

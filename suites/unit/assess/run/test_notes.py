@@ -219,7 +219,7 @@ def test_a_finding_outlives_its_worker(tmp_path: Path) -> None:
 
 def test_plans_that_a_user_named_are_no_submittable_report(tmp_path: Path) -> None:
     said = {"organization": "acme", "project": "w", "url": "https://example.com", "version": "v1"}
-    named = {f"implementation_{name}": text for name, text in said.items()}
+    named: dict[str, Any] = {f"implementation_{name}": text for name, text in said.items()}
     made = notes(tmp_path / "named", GOOD, **named)
     suite = notes(tmp_path / "suite", **named)
     suite.note(Note(trial=trial(GOOD), claim="one"))

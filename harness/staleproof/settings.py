@@ -4,6 +4,7 @@ staleproof.yaml, and parsed into a typed setting.
 Cheap to import: every pytest run in an environment that has staleproof imports it.
 """
 
+import difflib
 import math
 import os
 import shlex
@@ -22,6 +23,9 @@ ARTEFACTS = Path(".staleproof")
 Keep = Literal["findings", "all"]
 _PROVIDERS = get_args(ProviderName)
 _YES_OR_NO = ("", "yes", "no", "true", "false", "1", "0")
+_PREFIX = "STALEPROOF_"
+_OTHERS = ("STALEPROOF_CACHE_DIR", "STALEPROOF_ATTACH")
+_ALIKE = 0.8
 _UNPREFIXED = ("controller_", "conformance_", "implementation_")
 
 
@@ -65,7 +69,7 @@ class Option:
 
     @property
     def variable(self) -> str:
-        return f"STALEPROOF_{self.name.upper()}"
+        return f"{_PREFIX}{self.name.upper()}"
 
     @property
     def key(self) -> str:
@@ -522,6 +526,17 @@ def in_environment(environ: Mapping[str, str], *, but_for: Collection[str] = ())
             if not text:
                 raise UsageError(f"{option.variable} is set but empty; unset it or give it a value ({option.help})")
             found[option.name] = Given(_values(option, text), option.variable, "environment")
+    return found
+
+
+def misspelt(environ: Mapping[str, str]) -> list[str]:
+    """Variables that are no option and nearly have the name of one, in words: what they say counts for nothing."""
+    names = {option.variable.removeprefix(_PREFIX) for option in OPTIONS}
+    found = []
+    for variable in sorted(name for name in environ if name.startswith(_PREFIX) and name not in _OTHERS):
+        name = variable.removeprefix(_PREFIX)
+        if name not in names and (close := difflib.get_close_matches(name, sorted(names), n=1, cutoff=_ALIKE)):
+            found.append(f"{variable} is no option and is left out; did you mean {_PREFIX}{close[0]}?")
     return found
 
 

@@ -9,7 +9,7 @@ from staleproof.core.operator.group_kind import GroupKind
 from staleproof.draw.profile import PROFILES
 from staleproof.drive.cluster.options import ProviderName
 from staleproof.errors import UsageError
-from staleproof.settings import OPTIONS, Given, Settings, in_environment, parse
+from staleproof.settings import OPTIONS, Given, Settings, in_environment, misspelt, parse
 
 
 def parsed(**texts: str) -> Settings:
@@ -192,3 +192,17 @@ def test_a_variable_of_an_option_that_may_be_repeated(variable: str, text: str, 
 )
 def test_a_variable_of_an_option_that_is_an_object(text: str, names: list[str]) -> None:
     assert [each.name for each in parse(in_environment({"STALEPROOF_EXTERNAL": text})).external] == names
+
+
+def test_a_variable_that_is_misspelt_is_warned_of() -> None:
+    right = {
+        "STALEPROOF_SAMPLES": "a",
+        "STALEPROOF_CACHE_DIR": "b",
+        "STALEPROOF_ATTACH": "c",
+        "HOME": "/",
+        "STALEPROOF_OF_MINE": "d",
+    }
+    assert misspelt(right) == []
+    assert misspelt(right | {"STALEPROOF_SAMPLE": "a"}) == [
+        "STALEPROOF_SAMPLE is no option and is left out; did you mean STALEPROOF_SAMPLES?"
+    ]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from staleproof.core.plan.masking import masked_arguments
-from staleproof.settings import ARTEFACTS, OPTIONS, Given, Option, Settings, in_words, parse
+from staleproof.settings import ARTEFACTS, OPTIONS, Given, Option, Settings, in_words, misspelt, parse
 from staleproof.settings_file import completed, folders_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,8 +68,10 @@ def given_in(options: Mapping[str, Any]) -> dict[str, Given]:
 
 
 def settings_of(options: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> Settings:
-    """What these options say, and the environment, and staleproof.yaml, where pytest would find it. UsageError when something is
-    not what it should be."""
+    """What these options say, and the environment, and staleproof.yaml, where pytest would find it. A variable that is probably
+    misspelt is warned of. UsageError when something is not what it should be."""
+    for each in misspelt(environ):
+        click.echo(f"staleproof: {each}", err=True)
     return parse(_given(options, environ))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib
+import os
 import re
 import sys
 import time
@@ -25,6 +26,7 @@ from staleproof.plugin.options import (
 )
 from staleproof.plugin.plan_reports import register, status
 from staleproof.plugin.signals import BY_SIGNAL, is_interrupted, watch
+from staleproof.settings import misspelt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,15 +119,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
+    warnings = [f"staleproof: {each}" for each in misspelt(os.environ)]
     if not _has_subject(config):
-        return []
+        return warnings
     profile = profile_of(config)
     wanted = (
         f"staleproof: for exit code 0, a run of profile {profile.name} has to exercise, as far as the controller gives plans an "
         f"occasion: {', '.join(profile.wanted)}"
     )
     is_verbose = config.stash.get(VERBOSITY, config.option.verbose) > 0
-    return [f"staleproof: {', '.join(header(config))}", _seed_in_words(config), *([wanted] if is_verbose else [])]
+    return [f"staleproof: {', '.join(header(config))}", _seed_in_words(config), *warnings, *([wanted] if is_verbose else [])]
 
 
 def _seed_in_words(config: pytest.Config) -> str:

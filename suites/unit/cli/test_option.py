@@ -139,3 +139,10 @@ def test_a_command_says_what_it_has_no_use_for() -> None:
         said = f"staleproof: {words[0]} is left out: it has its own\n"
         assert (made.exit_code, made.stdout, made.stderr) == (0, "done\n", said)
     assert "--minutes" not in CliRunner().invoke(again, ["--help"]).stdout
+
+
+def test_a_variable_that_is_misspelt_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    settings_of({}, {"STALEPROOF_PROFIL": "smoke"})
+    assert (
+        capsys.readouterr().err == "staleproof: STALEPROOF_PROFIL is no option and is left out; did you mean STALEPROOF_PROFILE?\n"
+    )

@@ -160,6 +160,13 @@ def test_the_header_names_what_is_not_a_default_and_its_origin(pytester: pytest.
     assert header(pytester.parseconfig()) == ["--staleproof-kube-provider=cache (environment)"]
 
 
+def test_a_variable_that_is_misspelt_is_warned_of(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STALEPROOF_PROFIL", "smoke")
+    pytester.makepyfile("def test_mine(): pass")
+    done = pytester.runpytest_inprocess("--controller-cmd=x", "--collect-only", "test_a_variable_that_is_misspelt_is_warned_of.py")
+    done.stdout.fnmatch_lines(["staleproof: STALEPROOF_PROFIL is no option and is left out; did you mean STALEPROOF_PROFILE?"])
+
+
 def test_the_header_has_no_password_of_a_url(pytester: pytest.Pytester) -> None:
     text = "{name: db, kind: http, env: URL, url: 'http://root:hunter2-secret@127.0.0.1:5432'}"
     (line,) = header(pytester.parseconfig(f"--staleproof-external={text}"))

@@ -7,10 +7,11 @@ import pytest
 from staleproof.assess.run.notes import InconclusiveError
 from staleproof.assess.store.crashes import Found, crash_id, outcome_of, why_unknown
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new
-from staleproof.assess.store.run_folder import HISTORY
+from staleproof.assess.store.run_folder import HISTORY, named_artefacts
 from staleproof.assess.trial.result import Result
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.report.baseline import Baseline
+from staleproof.report.model import replay
 
 _TRY_AGAIN = (
     "What to do: run it against the controller, samples and options that it was found with. If the controller gives its faults no "
@@ -53,7 +54,7 @@ def add_properties(result: Result, test: pytest.Item) -> None:
     """Say in the test's properties which trial it needed, how bad its findings are, and how they can be seen again."""
     test.user_properties.append(("staleproof.trial", result.name))
     for verdict in result.failures:
-        again = f"failed, {verdict.worst.severity}, staleproof replay {crash_id(result.plan)}"
+        again = f"failed, {verdict.worst.severity}, {replay(crash_id(result.plan), named_artefacts(result.folder))}"
         test.user_properties.append((f"staleproof.{verdict.requirement}", again))
 
 
@@ -61,12 +62,13 @@ def story_of(result: Result, known: Set[str]) -> str:
     """The findings of a trial, and how to see them again. `known`: causes that were reported of another trial."""
     times, runs = result.reproduced
     name = crash_id(result.plan)
+    command = replay(name, named_artefacts(result.folder))
     new = [story for story in result.stories if not story.cause or story.cause not in known]
     if not new:
         causes = "; ".join(story.cause for story in result.stories)
-        return f"the same: {causes}\nreproduced {times}/{runs}: staleproof replay {name}"
+        return f"the same: {causes}\nreproduced {times}/{runs}: {command}"
     found = result.shrunk or f"reproduced {times}/{runs}"
-    how = f"  pytest --staleproof-replay {name}\n  staleproof replay {name}"
+    how = f"  pytest --staleproof-replay {name}\n  {command}"
     again = f"{found}\nReproduce with one of these, and the options of this run:\n{how}"
     stories = (f"{BY_SLUG[story.requirement].must}\n{story.text()}" for story in new)
     return "\n".join([*stories, again, f"History: {result.folder / HISTORY}"])

@@ -18,7 +18,7 @@ from staleproof.core.history.request import not_allowed
 from staleproof.core.operator.companion import WITHOUT
 from staleproof.core.wording import plural, some
 from staleproof.report.coverage import SUSPECTED, missed, more_minutes, usual_error
-from staleproof.report.model import FindingReport, Report, findings, overall, reason, tried, verdicts_on
+from staleproof.report.model import FindingReport, Report, findings, overall, reason, replay, tried, verdicts_on
 from staleproof.report.terminal import STYLES, time_split
 
 MOST_LINES = 36
@@ -245,7 +245,7 @@ def _finding_summary(finding: FindingReport, report: Report) -> FindingSummary:
         happened=finding.headline,
         witnesses=tuple(dict.fromkeys((*_first(moments), *moments[-1:]))),
         remedy=BY_SLUG[worst].remedy if worst in BY_SLUG else "",
-        again=f"staleproof replay {finding.crash}" if finding.crash else "",
+        again=replay(finding.crash, report.artefacts) if finding.crash else "",
     )
 
 

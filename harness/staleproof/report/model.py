@@ -1,6 +1,7 @@
 """report.json: what a run means. Every other format comes from it, and it comes from the verdicts."""
 
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -223,6 +224,7 @@ class Report(_Struct, frozen=True, kw_only=True):
         unlearnt: the time was over before that.
         unfinished_seconds: what all workers spent on plans that were begun and not over in time.
         ended_searches: what was not drawn on because of a new finding.
+        artefacts: the folder that holds the run folder, where a command has to name it (`--dir`); empty: it looks there anyway.
     """
 
     api_version: ApiVersion = API_VERSION
@@ -249,6 +251,12 @@ class Report(_Struct, frozen=True, kw_only=True):
     unfinished_seconds: float = 0.0
     refused: dict[str, int] = {}
     ended_searches: tuple[EndedSearch, ...] = ()
+    artefacts: str = ""
+
+
+def replay(name: str, artefacts: str = "") -> str:
+    """The command that runs a finding or a trial again, which is in this artefact folder."""
+    return shlex.join(["staleproof", "replay", name, *([f"--dir={artefacts}"] if artefacts else [])])
 
 
 def encode(report: Report) -> bytes:

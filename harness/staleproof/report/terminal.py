@@ -31,6 +31,7 @@ from staleproof.report.model import (
     overall,
     reason,
     refused,
+    replay,
     tried,
 )
 
@@ -119,7 +120,7 @@ def _findings(report: Report) -> Iterator[Text]:
         plans = plural(len(each.trials), "plan")
         yield Text.assemble((each.severity or "failed", "bold red"), f" {each.cause or each.headline}: {plans}")
         small = f"; {each.shrunk}" if each.shrunk else ""
-        again = f"{small}; again: staleproof replay {each.crash}" if each.crash else ""
+        again = f"{small}; again: {replay(each.crash, report.artefacts)}" if each.crash else ""
         yield Text(f"  {', '.join(each.requirements)}; first in {each.trials[0]}: {each.headline}{again}")
         if healed := next((trial.healed_by for trial in report.trials if trial.name == each.trials[0] and trial.healed_by), ""):
             yield Text(f"  once the trial was over, it was healed by {healed}")

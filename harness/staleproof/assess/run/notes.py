@@ -38,7 +38,7 @@ from staleproof.assess.store.crashes import keep_crash
 from staleproof.assess.store.known_findings import NOTHING_KNOWN, is_new, update_baseline
 from staleproof.assess.store.pages import PAGE
 from staleproof.assess.store.reports import REPORT, add_step_summary, reported_run, write_formats
-from staleproof.assess.store.run_folder import PLAN, RunFolder
+from staleproof.assess.store.run_folder import PLAN, RunFolder, named_artefacts
 from staleproof.assess.trial.result import Result, Run
 from staleproof.assess.trial.session import Session
 from staleproof.assess.trial.shrinking import shrink
@@ -351,6 +351,7 @@ class Notes:
             unfinished_seconds=round(self.unfinished_seconds, 1),
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
             ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
+            artefacts=named_artefacts(self.folder),
         )
         command = inert(self.reproduce or shlex.join(again), None)
         return msgspec.structs.replace(

@@ -9,7 +9,7 @@ import msgspec
 
 from staleproof.assess.store.artefacts import write
 from staleproof.assess.store.reports import find_run, read_report
-from staleproof.assess.store.run_folder import HISTORY, new_run_folder
+from staleproof.assess.store.run_folder import HISTORY, named_artefacts, new_run_folder
 from staleproof.errors import SetupError, UsageError
 from staleproof.report.merged import Kept, MergeError, merged
 from staleproof.report.model import Report, TrialReport
@@ -37,7 +37,8 @@ def merge(runs: Sequence[str], root: Path) -> tuple[Path, Report]:
         _copy_crashes(folders, report, kept, root)
     except OSError as err:
         raise SetupError(f"cannot copy into {folder}: {err.strerror or err}; is the disk full?") from err
-    made = msgspec.structs.replace(report, trials=tuple(_as_kept(trial, folder) for trial in report.trials))
+    trials = tuple(_as_kept(trial, folder) for trial in report.trials)
+    made = msgspec.structs.replace(report, trials=trials, artefacts=named_artefacts(folder))
     write(folder, made)
     return folder, made
 

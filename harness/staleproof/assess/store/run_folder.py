@@ -33,11 +33,14 @@ from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import decode as decode_plan
 from staleproof.core.plan.stored import DIGEST_LENGTH, attached, compressed, detached, digest, is_detached, plain
 from staleproof.errors import SetupError, UsageError
+from staleproof.settings import ARTEFACTS
+from staleproof.settings_file import near
 
 PLAN, HISTORY = "plan.json", "history.jsonl.gz"
 _GROWING = "history.jsonl"
 _SHARED = "shared"
 _INSTEAD = "or take what `staleproof export` makes of a trial, which needs no run folder"
+_RUNS = "runs"
 _EXPECTED = "give a history, the folder of a trial, or the name of a trial in the latest run"
 Acquire = Callable[[FileLock], object]
 
@@ -210,7 +213,7 @@ def new_run_folder(root: Path) -> Path:
     """A new run folder `runs/<utc>-<id>` in the artefact folder, with `latest` pointing at it. UsageError when nothing can be made
     in the artefact folder."""
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    folder = root / "runs" / f"{stamp}-{secrets.token_hex(2)}"
+    folder = root / _RUNS / f"{stamp}-{secrets.token_hex(2)}"
     latest = root / "latest"
     try:
         folder.mkdir(parents=True)
@@ -222,6 +225,13 @@ def new_run_folder(root: Path) -> Path:
             "(--staleproof-dir), or work in one that can"
         ) from err
     return folder.resolve()
+
+
+def named_artefacts(folder: Path) -> str:
+    """The artefact folder of what lies in this run folder, where a command has to name it; empty: it looks there anyway."""
+    runs = next((each for each in (folder, *folder.parents) if each.name == _RUNS), None)
+    root = near(runs.parent.absolute()) if runs is not None else ARTEFACTS
+    return str(root) if root != ARTEFACTS else ""
 
 
 def find_history(text: str, root: Path) -> Path:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from staleproof.checks.verdict import rank
 from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.inert import in_one_line, inert
-from staleproof.report.model import LeftOut, Report, RequirementVerdict, TrialReport
+from staleproof.report.model import LeftOut, Report, RequirementVerdict, TrialReport, replay
 from staleproof.report.terminal import lacking
 
 _PACKAGE = "staleproof"
@@ -79,7 +79,7 @@ def _properties(trial: TrialReport, run: ReportedRun) -> Iterator[tuple[str, str
             "plan.file": f"{trial.folder}/plan.json",
             "seed": run.report.seed,
             "reproduced": f"{again}/{runs}" if runs else "",
-            "reproduction": f"staleproof replay {trial.crash or trial.name}",
+            "reproduction": replay(trial.crash or trial.name, run.report.artefacts),
             "hostile": trial.hostile,
             "evidence": f"sha256:{trial.evidence}",
         }.items()
@@ -92,7 +92,7 @@ def _case(trial: TrialReport, verdict: RequirementVerdict, run: ReportedRun) -> 
     standing, headline = run.standing(trial, verdict), in_one_line(verdict.headline)
     if standing == "failed":
         failure = ElementTree.SubElement(case, "failure", type=verdict.requirement, message=headline)
-        failure.text = inert(f"{verdict.story}\n\nagain: staleproof replay {trial.crash or trial.name}")
+        failure.text = inert(f"{verdict.story}\n\nagain: {replay(trial.crash or trial.name, run.report.artefacts)}")
     elif standing in _SKIPPED:
         ElementTree.SubElement(case, "skipped", message=f"{_SKIPPED[standing]}: {headline}")
     return case

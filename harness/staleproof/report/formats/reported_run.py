@@ -8,7 +8,7 @@ from staleproof.checks.catalog import is_scored
 from staleproof.core.history.history import History
 from staleproof.report.baseline import Baseline
 from staleproof.report.inert import all_inert, inert
-from staleproof.report.model import FindingReport, Report, RequirementVerdict, TrialReport, findings
+from staleproof.report.model import FindingReport, Report, RequirementVerdict, TrialReport, findings, replay
 
 NOTHING = Baseline()
 Standing = Literal["failed", "known", "not scored", "inconclusive", "passed", "not exercised"]
@@ -64,12 +64,11 @@ class ReportedRun:
             (verdict.story for verdict in self.first_trial(finding).verdicts if verdict.requirement == finding.requirements[0]), ""
         )
 
+    def again(self, finding: FindingReport) -> str:
+        """The command that runs it again."""
+        return replay(finding.crash or finding.trials[0], self.report.artefacts)
+
     def unscored(self) -> Iterator[tuple[TrialReport, RequirementVerdict]]:
         """Findings that fail no run: about provisional requirements, or under faults that no API server shows."""
         for trial in self.report.trials:
             yield from ((trial, verdict) for verdict in trial.verdicts if self.standing(trial, verdict) == "not scored")
-
-
-def again(finding: FindingReport) -> str:
-    """The command that runs it again."""
-    return f"staleproof replay {finding.crash or finding.trials[0]}"

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.report.formats.reported_run import ReportedRun, Standing, again
+from staleproof.report.formats.reported_run import ReportedRun, Standing
 from staleproof.report.model import TrialReport, Word, overall
 
 Line = Literal["run", "requirement", "trial", "result", "finding", "leftOut"]
@@ -123,7 +123,7 @@ def _lines(run: ReportedRun) -> Iterator[AnyLine]:
             requirements=finding.requirements,
             trials=finding.trials,
             known=run.is_known(finding),
-            again=again(finding),
+            again=run.again(finding),
         )
     for plan in report.left_out:
         yield LeftOutLine(scenario=plan.scenario, title=plan.title, aims=plan.aims, why=plan.why)

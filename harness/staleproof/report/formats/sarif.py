@@ -13,7 +13,7 @@ import msgspec
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.requirement import Requirement
-from staleproof.report.formats.reported_run import ReportedRun, again
+from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.inert import in_one_line, inert
 from staleproof.report.model import FindingReport, RequirementVerdict, TrialReport
 
@@ -91,7 +91,7 @@ def _result(finding: FindingReport, run: ReportedRun) -> Json:
             "plan": trial.plan,
             "seed": run.report.seed,
             "reproduced": f"{again_}/{runs}",
-            "reproduction": again(finding),
+            "reproduction": run.again(finding),
         },
     }
     if run.is_known(finding):

@@ -11,7 +11,7 @@ from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
 from staleproof.checks.verdict import Outcome
 from staleproof.core.wording import plural, some
 from staleproof.report.coverage import missed
-from staleproof.report.formats.reported_run import ReportedRun, again
+from staleproof.report.formats.reported_run import ReportedRun
 from staleproof.report.markdown import block, code, in_cell
 from staleproof.report.model import FindingReport, overall, reason, tried
 from staleproof.report.terminal import sentence
@@ -61,7 +61,7 @@ def _head(run: ReportedRun) -> Iterator[str]:
             finding.severity or "failed",
             ", ".join(map(_in_cell, finding.requirements)),
             f"in {plural(len(finding.trials), 'plan')}: {_in_cell(finding.cause or finding.headline)}",
-            _in_cell(again(finding)),
+            _in_cell(run.again(finding)),
         )
         yield f"| {mark} | {' | '.join(cells)} |"
     yield ""
@@ -154,7 +154,7 @@ def _story(finding: FindingReport, run: ReportedRun) -> str:
         block(run.story(finding) or finding.headline),
         "",
         *([f"Remedy: {known.remedy}", ""] if known else []),
-        f"Again: {_code(again(finding))}",
+        f"Again: {_code(run.again(finding))}",
         "",
         "</details>",
         "",

@@ -14,7 +14,7 @@ from staleproof.core.wording import plural, some
 from staleproof.report.coverage import missed
 from staleproof.report.html import plan as planned
 from staleproof.report.html.document import Drawn, FindingPage, Page, Question, Row, TrialRow, Writes
-from staleproof.report.model import FindingReport, Report, TrialReport, Word, exercised, findings, outcome, overall, reason
+from staleproof.report.model import FindingReport, Report, TrialReport, Word, exercised, findings, outcome, overall, reason, replay
 from staleproof.report.terminal import lacking, sentence
 from staleproof.report.timeline.document import Timeline
 
@@ -129,7 +129,7 @@ def _finding(found: FindingReport, report: Report, kept: Kept) -> FindingPage:
         faults=planned.faults(plan) if plan is not None else (),
         shrunk=found.shrunk,
         remedy=BY_SLUG[found.requirements[0]].remedy if found.requirements[0] in BY_SLUG else "",
-        replay=f"staleproof replay {found.crash or name}",
+        replay=replay(found.crash or name, report.artefacts),
     )
 
 

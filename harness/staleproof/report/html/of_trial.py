@@ -1,6 +1,5 @@
 """The page of one trial, judged."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from staleproof.checks.catalog import BY_SLUG, is_scored, worst
@@ -14,6 +13,7 @@ from staleproof.report.html import plan as planned
 from staleproof.report.html.document import Attachment, Drawn, FindingPage, Page, Question, Row, TrialRow
 from staleproof.report.html.draw import Timelines, draw
 from staleproof.report.model import Word
+from staleproof.report.model import replay as command
 
 _CELLS = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS, Outcome.NOT_EXERCISED)
 
@@ -49,7 +49,7 @@ def page_of_trial(
                 steps=planned.steps(plan),
                 faults=planned.faults(plan),
                 remedy=story.remedy,
-                replay=f"staleproof replay {shlex.quote(replay or name)}",
+                replay=command(replay or name),
             )
             for story, each in zip(stories, drawn, strict=True)
         ),

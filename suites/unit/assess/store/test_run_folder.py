@@ -6,7 +6,14 @@ import pytest
 from filelock import Timeout
 from msgspec import structs
 
-from staleproof.assess.store.run_folder import RunFolder, export_name, find_history, new_run_folder, write_atomically
+from staleproof.assess.store.run_folder import (
+    RunFolder,
+    export_name,
+    find_history,
+    named_artefacts,
+    new_run_folder,
+    write_atomically,
+)
 from staleproof.core.fault import Restart
 from staleproof.core.plan.manifest import Manifest
 from staleproof.core.plan.plan import Plan, encode
@@ -161,3 +168,13 @@ def test_all_workers_know_that_a_finding_was_explained(tmp_path: Path) -> None:
     assert not RunFolder(tmp_path).has_explained
     RunFolder(tmp_path).note_explained()
     assert RunFolder(tmp_path).has_explained
+
+
+def test_a_command_has_to_name_no_folder_but_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert named_artefacts(new_run_folder(Path(".staleproof"))) == ""
+    assert named_artefacts(new_run_folder(Path("build/staleproof")) / "gw0" / "trials" / "001") == "build/staleproof"
+    assert named_artefacts(new_run_folder(tmp_path / ".staleproof")) == ""
+    monkeypatch.chdir("build")
+    assert named_artefacts(tmp_path / ".staleproof" / "runs" / "x") == str(tmp_path / ".staleproof")
+    assert named_artefacts(Path("trials/001")) == ""

@@ -316,3 +316,11 @@ def test_the_worst_findings_have_a_trace() -> None:
     names = [each["args"]["name"] for each in made["traceEvents"] if each["name"] == "process_name"]
     assert len(names) == MOST
     assert names[0].startswith("999 ")
+
+
+@pytest.mark.parametrize("name", ["junit", "summary", "sarif", "results"])
+def test_what_runs_a_finding_again_names_its_folder(name: str) -> None:
+    again = "staleproof replay 0123456789"
+    assert f"{again} --dir=build/staleproof" in text(name, ReportedRun(report=report(artefacts="build/staleproof")))
+    assert again in text(name, ReportedRun(report=report()))
+    assert "--dir" not in text(name, ReportedRun(report=report()))

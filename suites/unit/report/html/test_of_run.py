@@ -116,3 +116,8 @@ def test_a_trial_is_called_by_what_is_scored_of_it() -> None:
 def test_a_requirement_of_another_version_has_no_remedy() -> None:
     (finding,) = of(report(trial("001", verdict("was-renamed", BAD, why="x")))).findings
     assert finding.remedy == ""
+
+
+def test_what_runs_a_finding_again_names_its_folder() -> None:
+    (finding,) = of(report(trial("001", verdict(SLUG, BAD), crash="ab12"), artefacts="build/of mine")).findings
+    assert finding.replay == "staleproof replay ab12 '--dir=build/of mine'"

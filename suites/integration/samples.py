@@ -8,6 +8,7 @@ that fit a schema and no operator, and would bring jsonschema along.
 
 import contextlib
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from hypothesis.errors import HypothesisException
 
 from staleproof.core.plan.manifest import Manifest
 from staleproof.draw.mutations.schema import JSON, Schema
-from staleproof.draw.mutations.texts import compiled, fits
+from staleproof.draw.mutations.texts import fits
 
 from .cel import met_all
 from .mending import defaulted, grown, mended, named_fields
@@ -26,7 +27,7 @@ from .mending import defaulted, grown, mended, named_fields
 Path = tuple[str, ...]
 _DEEPEST = 15
 _FILLED_DEPTH = 4
-_NAME = "sample"
+_NAME, _IGNORES_CASE = "sample", "(?i)"
 _FORMATS = {
     "date-time": "2030-01-01T00:00:00Z",
     "date": "2030-01-01",
@@ -248,6 +249,17 @@ def _simplest(schema: Schema) -> str:
 
 def _matching(schema: Schema) -> st.SearchStrategy[str]:
     """Texts that fit the patterns."""
-    patterns = compiled(schema)
+    patterns = _readable(schema.patterns)
     texts = st.from_regex(patterns[0]) if patterns else st.sampled_from(_TEXTS)
     return texts.filter(lambda text: fits(text, schema) and text.isprintable())
+
+
+def _readable(patterns: Sequence[str]) -> list[re.Pattern[str]]:
+    """Those that Python can read, which are all but few: they are written for Go, which allows `(?i)` anywhere, and whose classes
+    are ASCII."""
+    found = []
+    for pattern in patterns:
+        flags = re.ASCII | (re.IGNORECASE if _IGNORES_CASE in pattern else re.RegexFlag(0))
+        with contextlib.suppress(re.error, OverflowError):
+            found.append(re.compile(pattern.replace(_IGNORES_CASE, ""), flags))
+    return found

@@ -52,10 +52,10 @@ def fits(text: str, schema: Schema) -> bool:
     """Whether pattern and length allow it. A pattern that RE2 cannot read allows everything: the API server will decide."""
     if not schema.count("minLength", 0) <= len(text) <= schema.count("maxLength", len(text)):
         return False
-    return all(pattern.search(text) for pattern in compiled(schema))
+    return all(pattern.search(text) for pattern in _compiled(schema))
 
 
-def compiled(schema: Schema) -> list[Any]:
+def _compiled(schema: Schema) -> list[Any]:
     """Its patterns, as far as RE2 can read them. They are written for Go, which has RE2's syntax; Python's is another, and
     its engine may search for ever (`^([a-z]+)+$`)."""
     found = []

@@ -98,7 +98,7 @@ class Option:
 
     def shown(self, value: object) -> str:
         """A value that was given, as a message shows it."""
-        return "something else, which is not shown because it may be secret" if self.private else repr(value)
+        return "something else (not shown here, as it may be secret)" if self.private else repr(value)
 
 
 def _is_text(text: str) -> bool:

@@ -7,6 +7,7 @@ Cheap to import: every pytest run in an environment that has staleproof imports 
 import difflib
 import math
 import os
+import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -24,6 +25,7 @@ Keep = Literal["findings", "all"]
 _PROVIDERS = get_args(ProviderName)
 _YES_OR_NO = ("", "yes", "no", "true", "false", "1", "0")
 _PREFIX = "STALEPROOF_"
+_VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")  # as in a pod (apimachinery pkg/util/validation, IsEnvVarName)
 _OTHERS = ("STALEPROOF_CACHE_DIR", "STALEPROOF_ATTACH")
 _ALIKE = 0.8
 _UNPREFIXED = ("controller_", "conformance_", "implementation_")
@@ -122,7 +124,7 @@ def _command(text: str) -> tuple[str, ...]:
 
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not name or not equals:
+    if not equals or not _VARIABLE.fullmatch(name):
         raise ValueError("NAME=VALUE")
     return name, value
 

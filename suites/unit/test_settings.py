@@ -150,6 +150,7 @@ def test_an_option_may_be_given_several_times() -> None:
     [
         ("controller_env", "hunter2-secret"),
         ("controller_env", "=hunter2-secret"),
+        ("controller_env", "[hunter2-secret=1"),
         ("controller_also", "{name: poller, env: {KEY: hunter2-secret}"),
         ("controller_also", "{name: poller, env: {KEY: hunter2-secret}}"),
         ("external", "{name: db, kind: http, env: URL, url: 'http://root:hunter2-secret@127.0.0.1"),

@@ -46,7 +46,7 @@ def doctor(**options: Any) -> int:  # noqa: ANN401  # click's
 
 
 async def _visit(options: SessionOptions, samples: Samples, console: Console, artefacts: Path) -> list[Check]:
-    folder = new_run_folder(artefacts)
+    folder = new_run_folder(artefacts, reports=False)
     async with environment(options, folder, progress_on(sys.stderr)) as running:
         description = running.description
         console.print(f"Kubernetes {description['kubernetes']} from {description['provider']}", highlight=False)

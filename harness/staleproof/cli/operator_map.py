@@ -57,16 +57,24 @@ def show(console: Console, observed: Observed) -> None:
         console.print(Text(inert(f"{name}: there is no map, because no move of it can be made and taken back")))
         return
     active, quiet = sorted_out(observed.edges)
+    if active:
+        console.print(_table(name, active))
+    if quiet:
+        paths = ", ".join(dict.fromkeys(edge.move.path for edge in quiet))
+        console.print(Text(inert(f"a change of one of these has no effect on any object: {paths}")), soft_wrap=True)
+    if observed.scale_path:
+        scale = ".".join(observed.scale_path)
+        console.print(Text(inert(f"not in the map, because each trial scales it anyway: {scale}")), soft_wrap=True)
+
+
+def _table(name: str, active: Sequence[Edge]) -> Table:
     table = Table(title=Text(inert(f"{name}: what its moves do, without any fault")), title_justify="left")
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold")
     for edge in active:
         columns = (edge.goes, edge.comes, edge.remakes, edge.changes, edge.leaves)
         table.add_row(*(Text(inert(each)) for each in (str(edge.move), *(", ".join(each) for each in columns))))
-    console.print(table)
-    if quiet:
-        paths = ", ".join(dict.fromkeys(edge.move.path for edge in quiet))
-        console.print(Text(inert(f"a change of one of these has no effect on any object: {paths}")), soft_wrap=True)
+    return table
 
 
 def sorted_out(edges: Iterable[Edge]) -> tuple[Sequence[Edge], Sequence[Edge]]:

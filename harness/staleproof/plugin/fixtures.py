@@ -109,14 +109,17 @@ def staleproof_documents(
 
 
 @pytest.fixture(scope="session")
-def controller_samples(staleproof_documents: Documents) -> list[Manifest]:
+def controller_samples(pytestconfig: pytest.Config, staleproof_documents: Documents) -> list[Manifest]:
     """Primaries. Override to give them in code."""
     from staleproof.errors import UsageError
 
     with plain_errors():
         if not staleproof_documents.primaries:
+            given = ", ".join(map(str, settings_of(pytestconfig).samples))
+            lacks = f"; there is none in {given}" if given else ""
             raise UsageError(
-                "no primary to work with: give manifests with --staleproof-samples, or override the fixture controller_samples"
+                f"no primary to work with{lacks}: give manifests with --staleproof-samples, or override the fixture "
+                "controller_samples"
             )
         return list(staleproof_documents.primaries)
 

@@ -38,6 +38,16 @@ def test_what_makes_or_deletes_comes_first_and_what_does_nothing_has_a_line() ->
     assert rows[-1] == "a change of one of these has no effect on any object: spec.a"
 
 
+def test_where_no_move_does_anything_there_is_no_table() -> None:
+    assert shown(QUIET).strip() == "a change of one of these has no effect on any object: spec.a"
+
+
+def test_the_replica_count_is_said_not_to_be_in_the_map() -> None:
+    text = io.StringIO()
+    show(Console(file=text, width=200), replace(Observed(SAMPLE, "widgets", ("spec", "replicas"), ()), edges=(GOES,)))
+    assert text.getvalue().splitlines()[-1] == "not in the map, because each trial scales it anyway: spec.replicas"
+
+
 def test_where_there_is_no_room_for_two_primaries_there_is_no_map() -> None:
     line = "Widget/w: there is no map, because a second primary collides with the first (192.0.2.7)"
     assert " ".join(shown(alone=["192.0.2.7"]).split()) == line

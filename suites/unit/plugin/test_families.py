@@ -31,7 +31,8 @@ CONFTEST = """
 
     @pytest.fixture(scope="session")
     def observed():
-        return [Observed({"metadata": {"name": name}}, "widgets", (), (), seconds={"rest": 0.0}) for name in PRIMARIES]
+        manifests = [{"apiVersion": "v1", "kind": "W", "metadata": {"name": name}} for name in PRIMARIES]
+        return [Observed(each, "widgets", (), (), seconds={"rest": 0.0}) for each in manifests]
 
     def say(text):
         with (HERE / "began").open("a") as file:

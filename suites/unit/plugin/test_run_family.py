@@ -18,7 +18,8 @@ CONFTEST = """
 
     @pytest.fixture(scope="session")
     def observed():
-        return [Observed({"metadata": {"name": name}}, "widgets", (), (), seconds={"rest": 0.0}) for name in ("first", "second")]
+        manifests = [{"apiVersion": "v1", "kind": "W", "metadata": {"name": name}} for name in ("first", "second")]
+        return [Observed(each, "widgets", (), (), seconds={"rest": 0.0}) for each in manifests]
 
     @pytest.fixture(scope="session")
     def staleproof_run_plan(pytestconfig):

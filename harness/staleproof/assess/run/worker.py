@@ -119,7 +119,7 @@ class Worker:
         tell: Tell = discard,
     ) -> None:
         self.options = options
-        self.shared = RunFolder(folder or new_run_folder(options.root))
+        self.shared = RunFolder(folder or new_run_folder(options.root, reports=False))
         self.run = Run(self.shared.path / options.worker)
         self.watched_seconds = 0.0
         self._secret = (options.run_secret or secrets.token_hex()).encode()

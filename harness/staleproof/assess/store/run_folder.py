@@ -209,16 +209,17 @@ def acquired_now(lock: FileLock) -> None:
     lock.acquire(blocking=False)
 
 
-def new_run_folder(root: Path) -> Path:
-    """A new run folder `runs/<utc>-<id>` in the artefact folder, with `latest` pointing at it. UsageError when nothing can be made
-    in the artefact folder."""
+def new_run_folder(root: Path, *, reports: bool = True) -> Path:
+    """A new run folder `runs/<utc>-<id>` in the artefact folder, with `latest` pointing at it if there will be a report in it.
+    UsageError when nothing can be made in the artefact folder."""
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     folder = root / _RUNS / f"{stamp}-{secrets.token_hex(2)}"
     latest = root / "latest"
     try:
         folder.mkdir(parents=True)
-        latest.unlink(missing_ok=True)
-        latest.symlink_to(folder.relative_to(root))
+        if reports:
+            latest.unlink(missing_ok=True)
+            latest.symlink_to(folder.relative_to(root))
     except OSError as err:
         raise UsageError(
             f"cannot make a run folder in {root.absolute()}: {err.strerror or err}; name an artefact folder that can be written "

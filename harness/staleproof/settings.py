@@ -27,7 +27,7 @@ _YES_OR_NO = ("", "yes", "no", "true", "false", "1", "0")
 _PREFIX = "STALEPROOF_"
 _VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")  # as in a pod (apimachinery pkg/util/validation, IsEnvVarName)
 _OTHERS = ("STALEPROOF_CACHE_DIR", "STALEPROOF_ATTACH")
-_ALIKE = 0.8
+_ALIKE = 0.88
 _UNPREFIXED = ("controller_", "conformance_", "implementation_")
 
 

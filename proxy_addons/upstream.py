@@ -99,7 +99,7 @@ class Lines:
         return await self._connect()
 
     async def ask(self, line: Line, request: bytes, *, method: str, on_line: Callable[[Line], object]) -> Answer:
-        """The answer to a whole request on this line. OSError when none comes; `on_line` is told where it is waited for.
+        """The answer to a whole request on this line. OSError when none comes; `on_line` gets the line on which it is waited for.
 
         A read whose request crossed with the end of a line that was kept is asked for once more on a new one, as Go's client does
         (net/http transport.go, shouldRetryRequest). Of a write it cannot be known whether it was executed.

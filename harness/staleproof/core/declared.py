@@ -11,13 +11,12 @@ import msgspec
 
 from staleproof.core.fault.model import Value
 from staleproof.core.fault.suggest import mistakes
+from staleproof.core.plan.masking import masked_urls
 
 Word = Annotated[str, msgspec.Meta(min_length=1, examples=["db"])]
 Variable = Annotated[str, msgspec.Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", examples=["DATABASE_URL"])]
 Duration = Annotated[str, msgspec.Meta(pattern=r"^[0-9]+(\.[0-9]+)?(ms|s|m|h)$", examples=["30s"])]
 """As `30s`, `500ms`, `5m`."""
-_USER = re.compile(r"://[^/?#]*@")
-"""Of a URL: the user, and perhaps a password."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 EXTERNAL_URL = "EXTERNAL_URL"
 SHARED_SYSTEMS = "shared systems"
@@ -135,7 +134,8 @@ def read_declaration(raw: Any) -> AnyDeclared:  # noqa: ANN401  # whatever the u
         found: AnyDeclared = msgspec.convert(raw, AnyDeclared)
     except msgspec.ValidationError as err:
         raise DeclarationError("; ".join(mistakes({"systems": [raw]}, _Only)) or str(err)) from err
-    if _USER.search(getattr(found, "url", "")):
+    url = getattr(found, "url", "")
+    if masked_urls(url) != url:
         raise DeclarationError(
             f"{found.name}: url has a user or a password in it, which reports and their commands would show; leave it out, and "
             "give it to the controller as a variable with controller-env"

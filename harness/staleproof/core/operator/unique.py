@@ -22,18 +22,18 @@ _CONFLICT = re.compile(r"conflict|already|taken|duplicat|in use|overlap|exists|c
 
 def hosts(manifest: Manifest) -> tuple[str, ...]:
     """Texts that look like host names, each once."""
-    found = (text for text in _texts(content_of(manifest)) if _HOST.fullmatch(text))
+    found = (text for text in _texts(manifest) if _HOST.fullmatch(text))
     return tuple(dict.fromkeys(text for text in found if not text.endswith(_NO_HOSTS)))
 
 
 def addresses(manifest: Manifest) -> tuple[str, ...]:
     """IP addresses, networks, and ranges of them, each once."""
-    return tuple(dict.fromkeys(text for text in _texts(content_of(manifest)) if _is_address(text)))
+    return tuple(dict.fromkeys(text for text in _texts(manifest) if _is_address(text)))
 
 
 def node_ports(manifest: Manifest) -> tuple[str, ...]:
     """Ports that are taken on every node, each once."""
-    return tuple(dict.fromkeys(map(str, _node_ports(content_of(manifest)))))
+    return tuple(dict.fromkeys(map(str, _node_ports(manifest))))
 
 
 def with_hosts(value: Any, hosts: Collection[str], mark: str) -> Any:  # noqa: ANN401  # JSON
@@ -60,30 +60,26 @@ def is_about(complaint: str, texts: Collection[str]) -> bool:
     return bool(_CONFLICT.search(complaint)) or any(text in complaint for text in texts)
 
 
-def _texts(value: Any, field: str = "") -> Iterator[str]:  # noqa: ANN401  # JSON
-    match value:
-        case str() if field not in _NO_HOST_FIELDS:
-            yield value
-        case list():
-            for inner in value:
-                yield from _texts(inner, field)
-        case dict():
-            for key, inner in value.items():
-                yield from _texts(inner, key)
+def _texts(manifest: Manifest) -> Iterator[str]:
+    return (leaf for field, leaf in _leaves(content_of(manifest)) if isinstance(leaf, str) and field not in _NO_HOST_FIELDS)
 
 
-def _node_ports(value: Any, field: str = "") -> Iterator[int]:  # noqa: ANN401  # JSON
+def _node_ports(manifest: Manifest) -> Iterator[int]:
+    leaves = ((field.lower().removesuffix("s"), leaf) for field, leaf in _leaves(content_of(manifest)))
+    return (leaf for field, leaf in leaves if type(leaf) is int and leaf and field.endswith("nodeport"))
+
+
+def _leaves(value: Any, field: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # JSON
+    """All that is neither object nor list, each with the key that it, or the list around it, is behind."""
     match value:
-        case bool():
-            return
-        case int() if value and field.lower().removesuffix("s").endswith("nodeport"):
-            yield value
         case list():
             for inner in value:
-                yield from _node_ports(inner, field)
+                yield from _leaves(inner, field)
         case dict():
             for key, inner in value.items():
-                yield from _node_ports(inner, key)
+                yield from _leaves(inner, key)
+        case _:
+            yield field, value
 
 
 def _is_address(text: str) -> bool:

@@ -24,8 +24,8 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ELIDED = "…"
 _PLACEHOLDER = re.compile(rb'\{"masked":\d+\}')
 _TELLING = re.compile(r"passw|secret|token|credential|key", re.IGNORECASE)
-_USER = re.compile(r"(://)[^/\s]*@")
-"""Of a URL."""
+_USER = re.compile(r"(://)[^/?#\s]*@")
+"""Of a URL: the user, and perhaps a password."""
 _MARK = "$secret"
 """It says so itself."""
 

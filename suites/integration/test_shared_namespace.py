@@ -11,7 +11,7 @@ from staleproof.core.fault import HoldStream, Restart, Window
 from staleproof.core.history.entry import Asked, Broke, Committed, FaultFired, Listed, Opened, Settled
 from staleproof.core.history.history import History
 from staleproof.core.plan.manifest import Manifest
-from staleproof.core.plan.plan import Plan
+from staleproof.core.plan.plan import Plan, Settle
 from staleproof.core.plan.step import Apply, Delete, Recreate, Step, Touch
 from staleproof.drive.cluster.control_plane import Silent
 from staleproof.drive.trial.environment import EnvironmentOptions, environment
@@ -133,7 +133,7 @@ async def test_a_step_is_not_done_to_a_predecessor_that_does_not_go(player: Play
     await player.use(fixture("slow_to_part", "mindful", LOOP_SECONDS="1000"))
     player.environment.lives.keeps_primaries = True  # three minutes have been waited for already
     goes, comes = Delete(target=target(WIDGET)), Apply(object=WIDGET)
-    history = await player.play(plan(comes, goes, comes))
+    history = await player.play(plan(comes, goes, comes, settle=Settle(begins_seconds=30.0)))  # its finalizer is there first
 
     [broke] = of(history, Broke)
     assert "its predecessor was deleted and is still there after 10 s, kept by the finalizer staleproof.dev/clean-up" in broke.why

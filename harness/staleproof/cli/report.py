@@ -8,16 +8,18 @@ import click
 
 from staleproof.assess.store.known_findings import read_baseline
 from staleproof.assess.store.pages import PAGE, run_page, trial_page
-from staleproof.assess.store.reports import find_run, is_run, read_report, reported_run
+from staleproof.assess.store.reports import find_run, is_run, read_report, reported_run, reported_trial
 from staleproof.assess.store.run_folder import export_name, find_history, read_history, write_atomically
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
+from staleproof.checks.verdict import Outcome
 from staleproof.cli.conformance import matrix, merge, verify
 from staleproof.cli.option import artefacts, settings_of, takes
 from staleproof.report.by_hand import by_hand
 from staleproof.report.formats import FORMATS, Format
 from staleproof.report.formats.trace import of_trials
 from staleproof.report.html.page import render
+from staleproof.report.model import doubts
 
 _WHAT = click.argument("what", metavar="RUN|TRIAL|EXPORT", default="")
 _OUTPUT = click.option(
@@ -44,8 +46,11 @@ def issue(trial: str, **options: Any) -> int:  # noqa: ANN401  # click's
 
     Read it before you send it: it has the sample's names and fields in it. Contents of Secrets are left out.
     """
-    found = read_history(find_history(trial, artefacts(options)))
-    click.echo(by_hand(found, stories(judge(found), found)))
+    path = find_history(trial, artefacts(options))
+    found, reported = read_history(path), reported_trial(path)
+    verdicts = judge(found)
+    failed = [each.requirement for each in verdicts if each.outcome is Outcome.FAIL]
+    click.echo(by_hand(found, stories(verdicts, found), doubts(reported, failed) if reported else ()))
     return 0
 
 

@@ -67,8 +67,9 @@ step() {{ # the API server's revision now lets a later fault show this moment
 rest() {{ sleep "${{REST:-5}}"; }} # until the controller has nothing left to do"""
 
 
-def by_hand(history: History, stories: Sequence[Story]) -> str:
-    """Markdown. `stories`: those of the trial's findings, the worst first; without any it only says how to do the plan."""
+def by_hand(history: History, stories: Sequence[Story], doubts: Sequence[str] = ()) -> str:
+    """Markdown. `stories`: those of the trial's findings, the worst first; without any it only says how to do the plan. `doubts`:
+    what its run says against that they are findings."""
     plan, story_lines = history.header.plan, [line for story in stories for line in _story(story)]
     headline = stories[0].headline.replace(history.header.namespace, _NAMESPACE) if stories else ""
     title = headline or plan.title or plan.scenario
@@ -79,6 +80,7 @@ def by_hand(history: History, stories: Sequence[Story]) -> str:
         [
             f"# {literal(title, _MOST_OF_TITLE)}",
             "",
+            *_doubted(doubts),
             *story_lines,
             "## How to see it",
             "",
@@ -87,6 +89,13 @@ def by_hand(history: History, stories: Sequence[Story]) -> str:
             *_outlook(headline),
         ]
     )
+
+
+def _doubted(doubts: Sequence[str]) -> Iterator[str]:
+    """For the user who is about to send it."""
+    if doubts:
+        yield f"**Not confirmed: {literal('; '.join(doubts))}.** Run the trial again (`staleproof replay`) before you send this."
+        yield ""
 
 
 def _story(story: Story) -> Iterator[str]:

@@ -50,11 +50,15 @@ class FindingSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Requirements with one outcome, and one reason for it."""
+    """Requirements with one outcome, and one reason for it.
+
+    `again`: the command that may settle what is inconclusive; empty: none is known.
+    """
 
     outcome: Outcome
     slugs: tuple[str, ...]
     why: str
+    again: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +181,8 @@ def _in_rows(rows: Iterable[Row], width: int, most: int) -> Iterator[Text]:
         heading = f"{_MARKS[row.outcome]} {', '.join(row.slugs)}"
         text = Text.assemble((heading, STYLES[row.outcome]), f"  {row.outcome.word}: {row.why}")
         yield from _wrapped(text, width, most, indent=0)
+        if row.again and most > 1:
+            yield _cut(Text(f"    again: {row.again}", style="cyan"), width)
 
 
 def _listed(rows: Iterable[Row], width: int, room: _Room) -> Iterator[Text]:
@@ -268,7 +274,9 @@ def _unknown(slugs: Iterable[str], report: Report) -> Iterator[Row]:
     """What is inconclusive, by the reason."""
     by_reason = grouped((reason(slug, report.trials, Outcome.INCONCLUSIVE), slug) for slug in slugs)
     for why, of in by_reason.items():
-        yield Row(outcome=Outcome.INCONCLUSIVE, slugs=tuple(of), why=why or "the trials do not say why")
+        trials = [trial for slug in of for trial, verdict in verdicts_on(slug, report.trials) if verdict.why == why]
+        again = next((replay(trial.name, report.artefacts) for trial in trials if trial.unconfirmed), "")
+        yield Row(outcome=Outcome.INCONCLUSIVE, slugs=tuple(of), why=why or "the trials do not say why", again=again)
 
 
 def _option(report: Report) -> str:

@@ -302,6 +302,17 @@ def reason(slug: str, trials: Sequence[TrialReport], joined: Outcome) -> str:
     return max(reasons, key=lambda each: joined is Outcome.NOT_EXERCISED and each[0], default=(False, ""))[1]
 
 
+def doubts(trial: TrialReport, failed: Sequence[str]) -> list[str]:
+    """What the report of a run says of each of these requirements, which the trial's history fails, where it does not say that it
+    failed: a history alone does not tell whether that came back."""
+    said = {
+        verdict.requirement: verdict for verdict in trial.verdicts if verdict.result != "failed" and verdict.requirement in failed
+    }
+    return [
+        f"the report of its run has {slug} as {each.result}{f', {each.why}' if each.why else ''}" for slug, each in said.items()
+    ]
+
+
 def findings(trials: Sequence[TrialReport]) -> list[FindingReport]:
     """What fails the run, by cause, the worst first, and then what more trials show. What has no known cause stands for itself."""
     groups: dict[str, list[tuple[TrialReport, RequirementVerdict]]] = defaultdict(list)

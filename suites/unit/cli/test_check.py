@@ -14,12 +14,16 @@ from click import Command
 from click.testing import CliRunner, Result
 from msgspec import structs
 
+from staleproof.assess.store.reports import REPORT
 from staleproof.assess.store.run_folder import HISTORY, RunFolder
 from staleproof.cli.check import check, export
+from staleproof.cli.report import issue
 from staleproof.core.history.history import decode, sealed
 from staleproof.errors import UsageError
+from staleproof.report.model import Word, encode
 
 from ..judged import HISTORIES
+from ..report import runs
 
 
 def invoke(*arguments: object, command: Command = check) -> Result:
@@ -196,3 +200,15 @@ def test_nothing_that_others_wrote_is_acted_on_by_a_terminal(tmp_path: Path) -> 
         assert done.exception is None
         assert "a\\x1b]0;owned\\x07\\x1b[2J\\u202eb" in done.output
         assert not {"\x1b", "\x07", "\u202e"} & set(done.output)
+
+
+@pytest.mark.parametrize("said", [runs.UNKNOWN, runs.BAD])
+def test_what_the_report_of_the_run_did_not_confirm_is_said(said: Word, trial: Path) -> None:
+    slug = "no-duplicate-create"
+    reported = runs.trial("gw1-007", runs.verdict(slug, said, why="unconfirmed, because the run ended first"))
+    one = structs.replace(reported, folder="gw1/trials/gw1-007")
+    (trial.parents[2] / REPORT).write_bytes(encode(runs.report(one)))
+    doubt = f"the report of its run has {slug} as inconclusive, unconfirmed, because the run ended first"
+
+    assert (f"note: {doubt}" in invoke("gw1-007").output) == (said == runs.UNKNOWN)
+    assert (f"**Not confirmed: {doubt}.**" in invoke("gw1-007", command=issue).output) == (said == runs.UNKNOWN)

@@ -231,3 +231,10 @@ def test_lines_are_in_the_order_in_which_they_matter() -> None:
 
 def first_with(shown: Sequence[str], start: str) -> int:
     return next(index for index, line in enumerate(shown) if line.startswith(start))
+
+
+@pytest.mark.parametrize("is_unconfirmed", [True, False])
+def test_a_finding_that_was_not_confirmed_comes_with_the_command_that_runs_it_again(*, is_unconfirmed: bool) -> None:
+    doubt = verdict(FIRST, UNKNOWN, why="unconfirmed, because the run ended first: its view is old")
+    shown = lines(runs.report(trial("gw1-003", doubt, unconfirmed=is_unconfirmed), artefacts="elsewhere"))
+    assert ("    again: staleproof replay gw1-003 --dir=elsewhere" in shown) == is_unconfirmed

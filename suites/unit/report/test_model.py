@@ -16,6 +16,7 @@ from staleproof.report.model import (
     Report,
     TrialReport,
     Word,
+    doubts,
     encode,
     overall,
     refused,
@@ -115,3 +116,9 @@ def test_keys_are_camel_case_and_constants_are_written() -> None:
     document = json.loads(encode(report(of("1", first=GOOD))))
     assert (document["apiVersion"], document["kind"], document["runId"]) == ("staleproof.dev/v1alpha1", "Report", "run")
     assert {"faultsPlanned", "faultsFired"} <= document["trials"][0].keys()
+
+
+def test_what_a_history_fails_and_its_run_does_not_is_doubted() -> None:
+    failed, passed, other = (requirement.slug for requirement in REQUIREMENTS[:3])
+    one = trial("1", verdict(failed, BAD), verdict(passed, UNKNOWN, why="unconfirmed"), verdict(other, IDLE))
+    assert doubts(one, [failed, passed]) == [f"the report of its run has {passed} as inconclusive, unconfirmed"]

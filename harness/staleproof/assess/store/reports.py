@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from staleproof.assess.store.run_folder import HISTORY, read_history, write_atomically
+from staleproof.assess.store.run_folder import HISTORY, read_history, run_above, write_atomically
 from staleproof.core.history.history import History
 from staleproof.errors import UsageError
 from staleproof.report.baseline import Baseline
@@ -48,6 +48,15 @@ def read_report(folder: Path) -> Report:
         raise UsageError(f"cannot read {path}: {err.strerror or err}; name the folder of a run") from err
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         raise UsageError(f"{path}: {err}; it is not what a run of this version writes") from err
+
+
+def reported_trial(history: Path) -> TrialReport | None:
+    """What the report of its run says of the trial with this history; None where no report has it."""
+    run = run_above(history)
+    if run is None or not is_run(str(run)):
+        return None
+    folder = history.resolve().parent
+    return next((trial for trial in read_report(run).trials if (run / trial.folder).resolve() == folder), None)
 
 
 def reported_run(folder: Path, report: Report, *, baseline: Baseline = NOTHING, source: str = "") -> ReportedRun:

@@ -281,16 +281,17 @@ def exported(path: Path) -> bytes:
 
 def export_name(path: Path) -> str:
     """What the exported file of this history is called: the run and the trial."""
-    trial, run = path.resolve().parent, _above(path)
+    trial, run = path.resolve().parent, run_above(path)
     return f"{run.name}-{trial.name}.jsonl.gz" if run else f"{trial.name}.jsonl.gz"
 
 
-def _above(path: Path) -> Path | None:
+def run_above(path: Path) -> Path | None:
+    """The run folder that this file is in."""
     return next((folder for folder in path.resolve().parents if (folder / _SHARED).is_dir()), None)
 
 
 def _run_folder_of(path: Path) -> RunFolder:
-    folder = _above(path)
+    folder = run_above(path)
     if folder is None:
         raise UsageError(
             f"{path} needs what its run folder keeps in {_SHARED}/, and no folder above it has that: leave it where it was "

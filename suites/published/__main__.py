@@ -154,9 +154,9 @@ class _Tries:
         folder = FOLDER.resolve() / row.name.replace("/", "-").replace("#", "-") / which
         options = [f"--staleproof-minutes={BUDGET}", *self._given.options]
         ran = run(operator, built, folder, options, through=alone())
-        if ran.report is None or not ran.report.trials:
+        if why := uncounted(ran):
             self.exit_code = SetupError.exit_code
-            message = f"{row.name} {operator.origin.version} ran no trial (exit code {ran.exit_code}), so it counts as untried"
+            message = f"{row.name} {operator.origin.version} {why} (exit code {ran.exit_code}), so it counts as untried"
             self._console.print(message, markup=False, highlight=False, soft_wrap=True)
             return
         yield tried(row, which, ran, self._given.profile)
@@ -174,6 +174,13 @@ def alone(environment: Mapping[str, str] = os.environ) -> Sequence[str]:
     through = (*_ALONE, _LOOPBACK, "sh")
     can = subprocess.run([*through, "true"], capture_output=True, check=False).returncode == 0
     return through if can else ()
+
+
+def uncounted(ran: Ran) -> str:
+    """Why this run says nothing of a bug; empty: it does."""
+    if ran.report is None or not ran.report.trials:
+        return "ran no trial"
+    return "was interrupted" if ran.report.partial else ""
 
 
 def tried(row: Row, which: Which, ran: Ran, profile: str) -> Tried:

@@ -1,11 +1,13 @@
 """What the words of `ci/published` ask for. Nothing is built or run."""
 
+from dataclasses import replace
+
 import pytest
 
 from staleproof.errors import UsageError
 
 from ...operators.run import Ran
-from ...published.__main__ import PROFILE, alone, main, tried, wanted
+from ...published.__main__ import PROFILE, alone, main, tried, uncounted, wanted
 from ...published.table import bugs
 from ...published.tries import TRIES
 from ..report.runs import BAD, report, trial, verdict
@@ -54,6 +56,17 @@ def test_what_is_kept_of_a_run() -> None:
     assert (kept.bug, kept.of, kept.version, kept.profile) == (row.name, "before", "v1.6.0", "standard")
     assert (kept.budget, kept.minutes, kept.trials) == (15.0, 14.9, 1)
     assert [(each.requirement, each.minutes, each.named) for each in kept.shows] == [("no-time-travel", 4.2, True)]
+
+
+def test_what_was_interrupted_counts_as_untried() -> None:
+    (row,) = wanted(["#653"]).rows
+    ran = Ran(operator=row.tried.before, exit_code=0, minutes=1.0, report=report(trial("a")))
+    assert [uncounted(replace(ran, report=each)) for each in (None, report(), report(trial("a"), partial=True), ran.report)] == [
+        "ran no trial",
+        "ran no trial",
+        "was interrupted",
+        "",
+    ]
 
 
 def test_the_tables_can_be_had_without_running_anything(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,16 +4,12 @@ staleproof.yaml, and parsed into a typed setting.
 Cheap to import: every pytest run in an environment that has staleproof imports it.
 """
 
-import difflib
-import math
-import os
-import re
-import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
+from staleproof import settings_values as value_of
 from staleproof.core.operator.group_kind import GroupKind
 from staleproof.core.times import OPENS_WATCH_SECONDS, SHRINK_SECONDS
 from staleproof.draw.profile import PROFILES, STANDARD
@@ -24,10 +20,7 @@ ARTEFACTS = Path(".staleproof")
 Keep = Literal["findings", "all"]
 _PROVIDERS = get_args(ProviderName)
 _YES_OR_NO = ("", "yes", "no", "true", "false", "1", "0")
-_PREFIX = "STALEPROOF_"
-_VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")  # as in a pod (apimachinery pkg/util/validation, IsEnvVarName)
-_OTHERS = ("STALEPROOF_CACHE_DIR", "STALEPROOF_ATTACH")
-_ALIKE = 0.88
+PREFIX = "STALEPROOF_"
 _UNPREFIXED = ("controller_", "conformance_", "implementation_")
 
 
@@ -71,7 +64,7 @@ class Option:
 
     @property
     def variable(self) -> str:
-        return f"{_PREFIX}{self.name.upper()}"
+        return f"{PREFIX}{self.name.upper()}"
 
     @property
     def key(self) -> str:
@@ -80,12 +73,12 @@ class Option:
 
     @property
     def is_path(self) -> bool:
-        return self.parse in (_path, _path_or_none)
+        return self.parse in (value_of.path, value_of.path_or_none)
 
     @property
     def kind(self) -> str:
         """What it is in JSON, or each of its values if there are many."""
-        return _KINDS.get(self.parse, "string")
+        return value_of.KINDS.get(self.parse, "string")
 
     def value(self, text: str, called: str) -> object:
         """The value of a text; UsageError when it is not what was expected."""
@@ -108,154 +101,15 @@ def _is_text(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _words(text: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as err:
-        raise ValueError(f"words as a shell would split them ({err})") from err
-
-
-def _command(text: str) -> tuple[str, ...]:
-    words = _words(text)
-    if text and not words:
-        raise ValueError("a command")
-    return words
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not _VARIABLE.fullmatch(name):
-        raise ValueError("NAME=VALUE")
-    return name, value
-
-
-def _seconds(text: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not 0 < found < math.inf:  # as a NaN is not
-        raise ValueError("a positive number of seconds")
-    return found
-
-
-def _seconds_or_none(text: str) -> float:
-    try:
-        return _seconds(text) if text.strip() != "0" else 0.0
-    except ValueError:
-        raise ValueError("a positive number of seconds, or 0") from None
-
-
-def _minutes(text: str) -> float | None:
-    try:
-        return _seconds(text) if text else None
-    except ValueError:
-        raise ValueError("a positive number of minutes") from None
-
-
-def _seconds_if_any(text: str) -> float | None:
-    return _seconds(text) if text else None
-
-
-def _count(text: str) -> int:
-    if not text.strip().isdecimal():
-        raise ValueError("a whole number, 0 or more")
-    return int(text)
-
-
-def _count_or_none(text: str) -> int | None:
-    return _count(text) if text else None
-
-
-def _path(text: str) -> Path:
-    if not text or "\0" in text:
-        raise ValueError("a path")
-    return Path(text)
-
-
-def _path_or_none(text: str) -> Path | None:
-    return Path(text) if text else None
-
-
-def _yes(text: str) -> bool:
-    return text in ("yes", "true", "1")
-
-
-def _external(text: str) -> Any:  # noqa: ANN401  # what it is is imported only when the option is given
-    import yaml  # as above
-
-    from staleproof.core.declared import DeclarationError, read_declaration
-    from staleproof.core.wording import not_yaml
-
-    try:
-        return read_declaration(yaml.safe_load(text))
-    except DeclarationError as err:
-        raise ValueError(f"an external system, for example {_AN_EXTERNAL} ({err})") from err
-    except yaml.YAMLError as err:
-        raise ValueError(f"an external system, for example {_AN_EXTERNAL} ({not_yaml(err)})") from err
-
-
-def _further(text: str) -> Any:  # noqa: ANN401  # as above
-    import yaml  # as above
-
-    from staleproof.core.plan.plan import read_program
-    from staleproof.core.wording import not_yaml
-
-    try:
-        return read_program(yaml.safe_load(text))
-    except ValueError as err:
-        raise ValueError(f"a further program, for example {_A_PROGRAM} ({err})") from err
-    except yaml.YAMLError as err:
-        raise ValueError(f"a further program, for example {_A_PROGRAM} ({not_yaml(err)})") from err
-
-
-def _metrics_url(text: str) -> str:
-    from staleproof.drive.subject.metrics import EXPECTED, is_url  # imported only when the option is given
-
-    if not is_url(text):
-        raise ValueError(EXPECTED)
-    return text
-
-
-def _formats(text: str) -> tuple[str, ...]:
-    from staleproof.report.formats import named  # as above
-
-    return named(text)
-
-
-def _source(text: str) -> str:
-    path, _, line = text.partition(":")
-    is_line = not line or (line.isdecimal() and int(line) > 0)
-    if text and (not path or path.startswith("/") or ".." in path.split("/") or not is_line):
-        raise ValueError("a path in the controller's repository, PATH or PATH:LINE, relative to its root")
-    return text
-
-
-def _companions(text: str) -> tuple[str, ...]:
-    from staleproof.core.operator.companion import CompanionError, companion_names  # as above
-
-    try:
-        return companion_names(text)
-    except CompanionError as err:
-        raise ValueError(f"names of companions, with commas ({err})") from err
-
-
-_AN_EXTERNAL = "{name: db, kind: postgresql, env: DATABASE_URL}"
-_A_PROGRAM = "{name: poller, command: [./bin/poller, '--kubeconfig={kubeconfig}']}"
-_KINDS: dict[Callable[[str], Any], str] = {
-    _yes: "boolean", _count_or_none: "integer",
-    _external: "object", _further: "object",
-    _seconds: "number", _seconds_or_none: "number", _seconds_if_any: "number", _minutes: "number",
-}  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The value of every option."""
 
     controller_cmd: Annotated[
         tuple[str, ...],
-        Option("the controller as a command, split as a shell would; {kubeconfig} is replaced, KUBECONFIG is set", _command),
+        Option(
+            "the controller as a command, split as a shell would; {kubeconfig} is replaced, KUBECONFIG is set", value_of.command
+        ),
     ] = ()
     controller_image: Annotated[str, Option("the controller as an image; its container has what a pod has, and a kubeconfig")] = ""
     controller_network: Annotated[
@@ -266,18 +120,18 @@ class Settings:
         ),
     ] = ""
     controller_args: Annotated[
-        tuple[str, ...], Option("added to the command, or replacing the image's arguments; split as a shell would", _words)
+        tuple[str, ...], Option("added to the command, or replacing the image's arguments; split as a shell would", value_of.words)
     ] = ()
     controller_env: Annotated[
         tuple[tuple[str, str], ...],
-        Option("NAME=VALUE for the controller, {kubeconfig} is replaced; may be repeated", _pair, many=True, private=True),
+        Option("NAME=VALUE for the controller, {kubeconfig} is replaced; may be repeated", value_of.pair, many=True, private=True),
     ] = ()
     controller_also: Annotated[
         tuple[Any, ...],
         Option(
             "a further program that runs beside the controller and is judged together with it, by its own view, as an object: "
             "command, a list; arguments, another; env, an object; name (empty: its executable's); may be repeated",
-            _further,
+            value_of.further,
             many=True,
             private=True,
         ),
@@ -287,7 +141,7 @@ class Settings:
         Option(
             "what installs the controller in a cluster: rendered manifests, a file or a folder, or a kustomization; its arguments, "
             "variables, rights and webhooks are read there; may be repeated",
-            _path,
+            value_of.path,
             many=True,
         ),
     ] = ()
@@ -298,15 +152,15 @@ class Settings:
             "is only one"
         ),
     ] = ""
-    controller_start_seconds: Annotated[float, Option("how long the controller may take to open its first watch", _seconds)] = (
-        OPENS_WATCH_SECONDS
-    )
+    controller_start_seconds: Annotated[
+        float, Option("how long the controller may take to open its first watch", value_of.seconds)
+    ] = OPENS_WATCH_SECONDS
     controller_metrics: Annotated[
         str,
         Option(
             "URL of the controller's metrics, e.g. http://127.0.0.1:{metrics_port}/metrics; {metrics_port} is a free port, here "
             "and in its command, arguments and variables",
-            _metrics_url,
+            value_of.metrics_url,
         ),
     ] = ""
     controller_source: Annotated[
@@ -314,15 +168,16 @@ class Settings:
         Option(
             "where in the controller's repository code scanning shows findings (SARIF): PATH or PATH:LINE, relative to its root; "
             "empty: at their plans",
-            _source,
+            value_of.source,
         ),
     ] = ""
     crds: Annotated[
-        tuple[Path, ...], Option("CustomResourceDefinitions to apply first: a file or a folder; may be repeated", _path, many=True)
+        tuple[Path, ...],
+        Option("CustomResourceDefinitions to apply first: a file or a folder; may be repeated", value_of.path, many=True),
     ] = ()
     samples: Annotated[
         tuple[Path, ...],
-        Option("primaries and what they need: a file or a folder of manifests; may be repeated", _path, many=True),
+        Option("primaries and what they need: a file or a folder of manifests; may be repeated", value_of.path, many=True),
     ] = ()
     primary: Annotated[
         tuple[GroupKind, ...],
@@ -338,7 +193,7 @@ class Settings:
         Option(
             "what the primaries need and no sample has: a file or a folder of manifests, applied in each trial before the first "
             "step, or once if it is cluster-scoped; may be repeated, and is applied in this order",
-            _path,
+            value_of.path,
             many=True,
         ),
     ] = ()
@@ -348,7 +203,7 @@ class Settings:
             "a system outside Kubernetes that the controller keeps something in, as an object: name; kind (postgresql, http, s3, "
             "command, own); env, the controller's variable for its URL; repairs (never, or {within: 30s}); polls (never, or "
             "{every: 5s}); url, command, read, create, change, delete, stop, start, adapter as the kind needs; may be repeated",
-            _external,
+            value_of.external,
             many=True,
             private=True,
         ),
@@ -356,13 +211,13 @@ class Settings:
     kube_provider: Annotated[ProviderName, Option(f"control plane from: {', '.join(_PROVIDERS)}", choices=_PROVIDERS)] = "auto"
     kubeconfig: Annotated[
         Path | None,
-        Option("a cluster of your own, for the provider existing; empty: a control plane of staleproof's", _path_or_none),
+        Option("a cluster of your own, for the provider existing; empty: a control plane of staleproof's", value_of.path_or_none),
     ] = None
     allow_remote_cluster: Annotated[
         bool,
         Option(
             "yes: the cluster of --staleproof-kubeconfig may be on another machine",
-            _yes,
+            value_of.yes,
             choices=_YES_OR_NO,
         ),
     ] = False
@@ -373,7 +228,7 @@ class Settings:
             "real controllers beside the one under test: auto: those that a real cluster has for what the controller creates; "
             "none; or with commas: kube-controller-manager's by name, e.g. garbage-collector; scheduler; kwok (three Nodes, Pods "
             "that run, Jobs that finish); provisioner (volumes for claims)",
-            _companions,
+            value_of.companions,
         ),
     ] = ("auto",)
     profile: Annotated[str, Option(f"how thorough to be: {', '.join(PROFILES)}", choices=tuple(PROFILES))] = STANDARD.name
@@ -382,7 +237,7 @@ class Settings:
         Option(
             "end the run after so many minutes, its start and the report included: the plans that show most come first, the report "
             "says which were left out, and what there was no time to confirm is inconclusive; empty: run all",
-            _minutes,
+            value_of.minutes,
         ),
     ] = None
     max_examples: Annotated[
@@ -390,7 +245,7 @@ class Settings:
         Option(
             "plans drawn by Hypothesis for each sample; empty: as many as the profile says "
             f"({', '.join(f'{each.name} {each.examples}' for each in PROFILES.values())})",
-            _count_or_none,
+            value_of.count_or_none,
         ),
     ] = None
     patience: Annotated[
@@ -399,7 +254,7 @@ class Settings:
             "before the controller is called stuck, what is missing is waited for so many seconds, once for a cause and no longer "
             "than it takes: what heals meanwhile is a cost, and no finding; empty: as long as the profile says "
             f"({', '.join(f'{each.name} {each.patience:.0f}' for each in PROFILES.values())})",
-            _seconds_if_any,
+            value_of.seconds_if_any,
         ),
     ] = None
     mutations: Annotated[
@@ -407,12 +262,15 @@ class Settings:
         Option(
             "a YAML file that says what of the samples is changed: only and forbid (lists of paths), extend (paths and values); "
             "empty: whatever their schemas allow",
-            _path_or_none,
+            value_of.path_or_none,
         ),
     ] = None
     shrink_seconds: Annotated[
         float,
-        Option("how long a drawn plan with a finding may be made smaller, on the live controller; 0: not at all", _seconds_or_none),
+        Option(
+            "how long a drawn plan with a finding may be made smaller, on the live controller; 0: not at all",
+            value_of.seconds_or_none,
+        ),
     ] = SHRINK_SECONDS
     only: Annotated[
         tuple[str, ...],
@@ -426,7 +284,7 @@ class Settings:
         bool,
         Option(
             "run no trial: print the plans that would be run, a line each, from what an earlier run observed of the controller",
-            _yes,
+            value_of.yes,
             choices=_YES_OR_NO,
             switch=True,
         ),
@@ -440,11 +298,11 @@ class Settings:
     ] = ""
     baseline: Annotated[
         Path | None,
-        Option("a file of known findings, which are reported and fail no run; empty: none is known", _path_or_none),
+        Option("a file of known findings, which are reported and fail no run; empty: none is known", value_of.path_or_none),
     ] = None
     update_baseline: Annotated[
         bool,
-        Option("write what was found to the file of --staleproof-baseline", _yes, choices=_YES_OR_NO, switch=True),
+        Option("write what was found to the file of --staleproof-baseline", value_of.yes, choices=_YES_OR_NO, switch=True),
     ] = False
     namespace: Annotated[
         str,
@@ -457,7 +315,7 @@ class Settings:
         bool,
         Option(
             "yes: before the controller is started again, leases that its dead life held are released; no: they run out",
-            _yes,
+            value_of.yes,
             choices=("yes", "no"),
         ),
     ] = True
@@ -469,10 +327,10 @@ class Settings:
         Option(
             "a file of these options (docs/configuration.md); empty: staleproof.yaml in the working directory, or else in pytest's "
             "rootdir, if there is one",
-            _path_or_none,
+            value_of.path_or_none,
         ),
     ] = None
-    dir: Annotated[Path, Option("artefact folder", _path)] = ARTEFACTS
+    dir: Annotated[Path, Option("artefact folder", value_of.path)] = ARTEFACTS
     keep: Annotated[
         Keep,
         Option(
@@ -486,11 +344,11 @@ class Settings:
         Option(
             "formats of the report besides report.json and conformance.yaml, with commas: junit, summary, sarif, badge, "
             "badge-json, trace, results (docs/reports.md)",
-            _formats,
+            value_of.formats,
         ),
     ] = ()
     conformance_report: Annotated[
-        Path | None, Option("write conformance.yaml to this path too; empty: only into the run folder", _path_or_none)
+        Path | None, Option("write conformance.yaml to this path too; empty: only into the run folder", value_of.path_or_none)
     ] = None
     implementation_organization: Annotated[str, Option("who makes the controller, for the conformance report")] = ""
     implementation_project: Annotated[str, Option("its name there")] = ""
@@ -519,54 +377,6 @@ _PROGRAMS = {"controller_cmd": ("controller_image", "controller_network"), "cont
 """A user who names the controller with one of these says nothing with what is left of the others: they do not count."""
 
 
-def in_environment(environ: Mapping[str, str], *, but_for: Collection[str] = ()) -> dict[str, Given]:
-    """What the variables say, but for these options. UsageError when one is set and empty, which is always a mistake."""
-    found: dict[str, Given] = {}
-    for option in OPTIONS:
-        if option.variable in environ and option.name not in but_for:
-            text = environ[option.variable]
-            if not text:
-                raise UsageError(f"{option.variable} is set but empty; unset it or give it a value ({option.help})")
-            found[option.name] = Given(_values(option, text), option.variable, "environment")
-    return found
-
-
-def misspelt(environ: Mapping[str, str]) -> list[str]:
-    """Variables that are no option and nearly have the name of one, in words: what they say counts for nothing."""
-    names = {option.variable.removeprefix(_PREFIX) for option in OPTIONS}
-    found = []
-    for variable in sorted(name for name in environ if name.startswith(_PREFIX) and name not in _OTHERS):
-        name = variable.removeprefix(_PREFIX)
-        if name not in names and (close := difflib.get_close_matches(name, sorted(names), n=1, cutoff=_ALIKE)):
-            found.append(f"{variable} is no option and is left out; did you mean {_PREFIX}{close[0]}?")
-    return found
-
-
-def _values(option: Option, text: str) -> tuple[str, ...]:
-    """The values that a variable's text has for an option: paths are separated as in PATH; other values are the items of a YAML
-    list, or the lines."""
-    if not option.many:
-        return (text,)
-    if option.is_path:
-        return tuple(text.split(os.pathsep))
-    items = _items(text) if text.lstrip().startswith(("[", "- ")) or option.kind == "object" else None
-    return items or tuple(line.strip() for line in text.splitlines() if line.strip()) or (text,)
-
-
-def _items(text: str) -> tuple[str, ...] | None:
-    """The items of a YAML list, or of one object; None when the text is neither."""
-    import yaml  # imported only when there may be a list
-
-    try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return None
-    items = [found] if isinstance(found, dict) else found
-    if not isinstance(items, list) or not all(isinstance(each, str | dict) for each in items):
-        return None
-    return tuple(each if isinstance(each, str) else yaml.safe_dump(each, default_flow_style=True, width=math.inf) for each in items)
-
-
 def over(stronger: Mapping[str, Given], weaker: Mapping[str, Given]) -> dict[str, Given]:
     """What counts, in the order of the options."""
     void = {other for name in stronger for other in _PROGRAMS.get(name, ())}
@@ -580,7 +390,7 @@ def in_words(given: Mapping[str, Given], called: Callable[[Option], str]) -> lis
     for option in (each for each in OPTIONS if each.name in given):
         texts = given[option.name].texts
         if option.switch:
-            words += [called(option)] if _yes(texts[-1]) else []
+            words += [called(option)] if value_of.yes(texts[-1]) else []
         else:
             words += [f"{called(option)}={text}" for text in texts]
     return words

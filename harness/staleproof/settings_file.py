@@ -17,7 +17,8 @@ from typing import Any
 
 from staleproof.core.wording import not_yaml
 from staleproof.errors import UsageError
-from staleproof.settings import OPTIONS, Given, Option, in_environment, over
+from staleproof.settings import OPTIONS, Given, Option, over
+from staleproof.settings_environment import in_environment
 
 NAME = "staleproof.yaml"
 API_VERSION, KIND = "staleproof.dev/v1alpha1", "Configuration"

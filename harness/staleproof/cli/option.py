@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import click
 
 from staleproof.core.plan.masking import masked_arguments
-from staleproof.settings import ARTEFACTS, OPTIONS, Given, Option, Settings, in_words, misspelt, parse
+from staleproof.settings import ARTEFACTS, OPTIONS, Given, Option, Settings, in_words, parse
+from staleproof.settings_environment import misspelt
 from staleproof.settings_file import completed, folders_of
 
 F = TypeVar("F", bound=Callable[..., Any])

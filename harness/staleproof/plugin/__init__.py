@@ -26,7 +26,7 @@ from staleproof.plugin.options import (
 )
 from staleproof.plugin.plan_reports import register, status
 from staleproof.plugin.signals import BY_SIGNAL, is_interrupted, watch
-from staleproof.settings import misspelt
+from staleproof.settings_environment import misspelt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -133,6 +133,17 @@ def read_name(body: bytes) -> str:
         return ""
 
 
+def read_revision(body: bytes) -> str:
+    """metadata.resourceVersion of an object in JSON or protobuf, which an update, or a patch that has it, insists on; empty when it
+    has none or cannot be read."""
+    if protobuf.is_protobuf(body):
+        return protobuf.revision_in(body)
+    try:
+        return _named.decode(body).metadata.resourceVersion
+    except _NOT_JSON:
+        return ""
+
+
 def read_preconditions(body: bytes, *, evicts: bool = False) -> tuple[str, str]:
     """uid and resourceVersion that a delete or an eviction insists on, in JSON or protobuf; empty where it does not."""
     if protobuf.is_protobuf(body):

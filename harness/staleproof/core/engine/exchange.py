@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from staleproof.core.engine.answer import outcome_of, read_answer, read_dry_run, read_preconditions
+from staleproof.core.engine.answer import outcome_of, read_answer, read_dry_run, read_preconditions, read_revision
 from staleproof.core.engine.planned_fault import FaultRef
 from staleproof.core.history.entry import Answered, Asked, FaultIndex, Listed, Refused, RequestId
 from staleproof.core.history.provenance import EVICTION
@@ -38,8 +38,7 @@ class Exchange:
 
     def asked(self, body: bytes, now: float) -> Asked:
         request = self.request
-        evicts = request.subresource == EVICTION
-        uid, revision = read_preconditions(body, evicts=evicts) if evicts or request.verb == "delete" else ("", "")
+        uid, revision = _preconditions(request, body)
         return Asked(
             at=now,
             request=self.number,
@@ -108,6 +107,14 @@ class Exchange:
             reason=reason,
             fault=self.fault,
         )
+
+
+def _preconditions(request: ApiRequest, body: bytes) -> tuple[str, str]:
+    """uid and resourceVersion without which a write is refused."""
+    evicts = request.subresource == EVICTION
+    if evicts or request.verb == "delete":
+        return read_preconditions(body, evicts=evicts)
+    return "", read_revision(body) if request.verb in ("update", "patch") else ""
 
 
 def with_content(request: ApiRequest, content_type: str, body: bytes) -> ApiRequest:

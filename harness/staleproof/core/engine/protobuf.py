@@ -1,9 +1,9 @@
 """The few fields that we read in request bodies in the Kubernetes protobuf envelope. The bodies are passed on as they are.
 
 The envelope is `k8s\\0` and a runtime.Unknown whose field 2 is the object (apimachinery pkg/runtime/generated.proto). Every kind
-has `ObjectMeta metadata = 1`, every ObjectMeta `string name = 1`; DeleteOptions has `Preconditions preconditions = 2` with uid = 1
-and resourceVersion = 2, and `repeated string dryRun = 5` (apimachinery pkg/apis/meta/v1/generated.proto); an Eviction has
-`DeleteOptions deleteOptions = 2` (api policy/v1/generated.proto).
+has `ObjectMeta metadata = 1`, every ObjectMeta `string name = 1` and `string resourceVersion = 6`; DeleteOptions has
+`Preconditions preconditions = 2` with uid = 1 and resourceVersion = 2, and `repeated string dryRun = 5` (apimachinery
+pkg/apis/meta/v1/generated.proto); an Eviction has `DeleteOptions deleteOptions = 2` (api policy/v1/generated.proto).
 """
 
 ENVELOPE = b"k8s\x00"
@@ -18,6 +18,11 @@ def is_protobuf(body: bytes) -> bool:
 def name_in(body: bytes) -> str:
     """metadata.name of an object; empty when it has none or cannot be read."""
     return _text(_object(body), 1, 1)
+
+
+def revision_in(body: bytes) -> str:
+    """metadata.resourceVersion of an object; empty when it has none or cannot be read."""
+    return _text(_object(body), 1, 6)
 
 
 def preconditions_in(body: bytes, *, evicts: bool = False) -> tuple[str, str]:

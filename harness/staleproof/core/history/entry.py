@@ -66,7 +66,8 @@ class Committed(_Entry, frozen=True, kw_only=True):
 
 class Asked(_Entry, frozen=True, kw_only=True):
     """A request of the controller reached the proxy; nothing has been forwarded yet. `version`: the resourceVersion that a read
-    asks for; empty: the newest state, and in histories of before it was recorded."""
+    asks for; empty: the newest state, and in histories of before it was recorded. `precondition_uid` and `precondition_revision`:
+    without which a write is refused; those of updates and patches are missing in older histories."""
 
     request: RequestId
     client: str

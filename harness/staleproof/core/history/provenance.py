@@ -5,13 +5,18 @@ revision; for the first and for the deletion of an object by the uid alone, beca
 Evictions and bindings of Pods are answered with a Status that names no object (kubernetes pkg/registry/core/pod/storage,
 eviction.go and storage.go): the deletion, or the node, of the Pod of that name is their work when it comes behind them.
 
-A write that changes nothing is answered with an earlier revision, which may be another user's: the first write that was answered
-with a revision made it. Writes whose answer was lost are the controller's own work, too, though it never heard of them
-(`Commit.heard` is None then).
+A write that changes nothing is answered with an earlier revision, which may be another user's, and may be later than all that was
+seen when the write was asked for. The first of the writes that were answered with a revision made it, if it can have: not if it
+insists on this very revision; nor if it is to the object, and only the status is another; nor if it is to the status, and the spec
+is another. Where the status is a subresource, the object's own endpoint leaves it as it is, and the status's leaves the spec; where
+it is none, the generation is raised (apiextensions-apiserver pkg/registry/customresource, strategy.go and status_strategy.go,
+PrepareForUpdate; kubernetes pkg/registry/apps/replicaset/strategy.go, and so for other kinds).
+
+Writes whose answer was lost are the controller's own work, too, though it never heard of them (`Commit.heard` is None then).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from staleproof.core.history.entry import Answered, Asked, Committed
@@ -21,7 +26,7 @@ from staleproof.core.plan.manifest import Manifest
 
 LEADER = "control-plane.alpha.kubernetes.io/leader"
 """The annotation of a ConfigMap or Endpoints that is only there to elect a leader."""
-EVICTION, BINDING = "eviction", "binding"
+EVICTION, BINDING, STATUS = "eviction", "binding", "status"
 _MADE = 201
 
 
@@ -68,7 +73,7 @@ class _Makers:
     """Which request made which commit."""
 
     def __init__(self, requests: Sequence[Request]) -> None:
-        self._written: dict[tuple[str, int | None], Request] = {}
+        self._written: dict[tuple[str, int | None], list[Request]] = defaultdict(list)
         self._created: dict[str, Request] = {}
         self._removed: dict[str, Request] = {}
         self._by_name: dict[tuple[str, str], list[Request]] = defaultdict(list)
@@ -79,7 +84,7 @@ class _Makers:
                 if request.asked.subresource in (EVICTION, BINDING):
                     self._by_name[request.asked.subresource, request.asked.name].append(request)
                 for uid, revision in written(request):
-                    self._written.setdefault((uid, revision), request)
+                    self._written[uid, revision].append(request)
                     if is_create(request):
                         self._created[uid] = request
                     elif request.asked.verb in ("delete", "deletecollection"):
@@ -87,7 +92,8 @@ class _Makers:
 
     def of(self, index: int, entry: Committed, before: Manifest | None) -> Request | None:
         self._begun.setdefault(entry.uid, index if before is None and entry.type == "ADDED" else -1)
-        candidates = [self._written.get((entry.uid, entry.revision))]
+        written = self._written.get((entry.uid, entry.revision), ())
+        candidates = [next((each for each in written if _can_have_made(each.asked, entry, before)), None)]
         if before is None:
             candidates.append(self._created.get(entry.uid))
         elif entry.resource == "pods" and _node_of(entry.object) and not _node_of(before):
@@ -106,6 +112,25 @@ class _Makers:
         """The first eviction or binding by that name which was asked while this incarnation was there, and before this change."""
         named = self._by_name.get((subresource, entry.name), ())
         return next((each for each in named if self._begun[entry.uid] < each.index < index), None)
+
+
+def _can_have_made(asked: Asked, entry: Committed, before: Manifest | None) -> bool:
+    """Whether a write that was answered with this commit's revision is one that can bring it about."""
+    if asked.precondition_revision == str(entry.revision):
+        return False
+    if before is None or entry.type != "MODIFIED" or asked.verb not in ("update", "patch"):
+        return True
+    changed = {name for name in before.keys() | entry.object.keys() if before.get(name) != entry.object.get(name)}
+    if asked.subresource == STATUS:
+        return "spec" not in changed
+    return bool(asked.subresource) or "status" not in changed or bool(_changed_besides(changed, before, entry.object))
+
+
+def _changed_besides(changed: Set[str], before: Manifest, after: Manifest) -> Set[str]:
+    """What of an object and its metadata is another besides the status; the resourceVersion always is."""
+    metadata, own = before["metadata"], after["metadata"]
+    of_metadata = {name for name in metadata.keys() | own.keys() if metadata.get(name) != own.get(name)}
+    return (changed - {"status", "metadata"}) | (of_metadata - {"resourceVersion", "managedFields"})
 
 
 def _node_of(pod: Manifest) -> str:

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staleproof.core.engine.answer import Answer, outcome_of, read_answer, read_dry_run, read_name, read_preconditions
+from staleproof.core.engine.answer import (
+    Answer,
+    outcome_of,
+    read_answer,
+    read_dry_run,
+    read_name,
+    read_preconditions,
+    read_revision,
+)
 from staleproof.core.history.entry import Item
 from staleproof.core.history.resource_version import Revision
 
@@ -80,7 +88,7 @@ def test_what_we_cannot_read_has_nothing_in_it_for_us(body: bytes) -> None:
 @given(st.binary())
 def test_any_body_has_an_answer(body: bytes) -> None:
     read_answer(body)
-    texts = read_name(body), *read_preconditions(body), *read_preconditions(body, evicts=True)
+    texts = read_name(body), read_revision(body), *read_preconditions(body), *read_preconditions(body, evicts=True)
     assert all(isinstance(each, str) for each in texts)
 
 
@@ -100,6 +108,21 @@ def test_any_body_has_an_answer(body: bytes) -> None:
 )
 def test_the_name_in_a_body(body: bytes, name: str) -> None:
     assert read_name(body) == name
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b'{"metadata":{"name":"x","resourceVersion":"5"}}', "5"),
+        (b'[{"op":"test","path":"/metadata/resourceVersion","value":"5"}]', ""),
+        (b'{"metadata":{"resourceVersion":null}}', ""),
+        (b"k8s\x00\x12\x08\n\x06\n\x01x2\x015", "5"),
+        (b"k8s\x00\x12\x05\n\x03\n\x01x", ""),
+        (b"", ""),
+    ],
+)
+def test_the_revision_in_a_body(body: bytes, expected: str) -> None:
+    assert read_revision(body) == expected
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,11 @@ def test_a_request_in_words(line: str, said: str) -> None:
     assert str(exchange(line)) == said
 
 
-@pytest.mark.parametrize(("method", "insists"), [("DELETE", ("u", "5")), ("PUT", ("", ""))])
-def test_only_a_delete_has_preconditions_in_its_body(method: str, insists: tuple[str, str]) -> None:
-    body = b'{"preconditions": {"uid": "u", "resourceVersion": "5"}}'
+@pytest.mark.parametrize(
+    ("method", "insists"), [("DELETE", ("u", "5")), ("PUT", ("", "6")), ("PATCH", ("", "6")), ("POST", ("", ""))]
+)
+def test_what_a_write_insists_on_is_in_its_body(method: str, insists: tuple[str, str]) -> None:
+    body = b'{"metadata": {"uid": "v", "resourceVersion": "6"}, "preconditions": {"uid": "u", "resourceVersion": "5"}}'
     entry = exchange(f"{method} {PODS}/x").asked(body, 1.0)
     assert (entry.precondition_uid, entry.precondition_revision) == insists
     assert (entry.request, entry.client, entry.resource, entry.name) == (3, "c", "pods", "x")

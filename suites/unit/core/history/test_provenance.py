@@ -1,13 +1,17 @@
 """Whose each commit is, and what the object was before."""
 
+from typing import Any, TypeVar
+
 import msgspec
 import pytest
 
 from staleproof.checks.trial import Trial
-from staleproof.core.history.entry import Answered
+from staleproof.core.history.entry import Answered, Asked, Committed, Entry
 from staleproof.core.history.provenance import LEADER
 
 from ...checks.script import WIDGETS, Script, reference, trial
+
+E = TypeVar("E", bound=Entry)
 
 
 def makers(script: Script, name: str) -> list[str]:
@@ -23,6 +27,21 @@ def unheard(script: Script) -> Script:
     return script
 
 
+def last(script: Script, kind: type[E]) -> tuple[int, E]:
+    """The last entry of this kind, and where it is."""
+    return next((number, entry) for number, entry in reversed(list(enumerate(script.entries))) if isinstance(entry, kind))
+
+
+def overtaken(script: Script, **changed: Any) -> Script:  # noqa: ANN401  # JSON
+    """What the controller did last, which changed nothing, was answered with what another user committed after it was asked for."""
+    _, committed = last(script.applied("w", **changed), Committed)
+    at, answered = last(script, Answered)
+    script.entries[at] = msgspec.structs.replace(answered, revision=committed.revision)
+    return script
+
+
+_METADATA = last(trial().wants(1), Committed)[1].object["metadata"]
+GROWN = {**_METADATA, "generation": _METADATA["generation"] + 1}
 CASES = {
     "its own are those that an answer names": (trial().wants(1).says(1).wants(2).says(2), "w", ["-", "update", "-", "update"]),
     "what it created another user removed": (trial().wants(1).creates("w-a").removed("w-a"), "w-a", ["create", "-"]),
@@ -73,6 +92,18 @@ CASES = {
     "a write that changes nothing does not make another user's change its own": (trial().wants(1).updates("w"), "w", ["-"]),
     "nor its own change that of the second write": (trial().wants(1).says(1).updates("w"), "w", ["-", "update"]),
     "nor another user's deletion its own": (trial().wants(1).terminating("w", WIDGETS).updates("w"), "w", ["-", "-"]),
+    "nor another user's status that overtook it": (
+        overtaken(trial().wants(1).updates("w", subresource=""), status={"at": 1}),
+        "w",
+        ["-", "-"],
+    ),
+    "nor another user's spec that overtook a status write": (overtaken(trial().wants(1).updates("w"), spec=2), "w", ["-", "-"]),
+    "but a status that is no subresource, as the generation shows": (
+        overtaken(trial().wants(1).updates("w", subresource=""), status={"at": 1}, metadata=GROWN),
+        "w",
+        ["-", "update"],
+    ),
+    "and what is neither": (overtaken(trial().wants(1).updates("w", subresource=""), spec=2), "w", ["-", "update"]),
     "a status write whose answer was lost": (unheard(trial().wants(1).says(1)), "w", ["-", "update?"]),
     "a create whose answer was lost": (unheard(trial().wants(1).creates("w-a")), "w-a", ["create?"]),
     "a delete whose answer was lost": (unheard(trial().wants(1).creates("w-b").deletes("w-b")), "w-b", ["create", "delete?"]),
@@ -109,3 +140,18 @@ def test_deleted_is_deletion_timestamp_set() -> None:
 
     assert [commit.deletes for commit in found.commits if commit.entry.name == "w-a"] == [False, True, True]
     assert all(found.commit_at[commit.index] is commit for commit in found.commits)
+
+
+def test_an_update_that_insists_on_a_revision_did_not_make_it() -> None:
+    script = overtaken(trial().wants(1).updates("w", subresource=""), spec=2)
+    at, asked = last(script, Asked)
+    script.entries[at] = msgspec.structs.replace(asked, precondition_revision=str(last(script, Committed)[1].revision))
+    assert makers(script, "w") == ["-", "-"]
+
+
+def test_of_two_writes_that_were_answered_with_a_revision_that_one_made_it_which_can_have() -> None:
+    script = trial().wants(1).updates("w", subresource="")
+    at, answered = last(script, Answered)
+    _, made = last(script.says(1), Answered)
+    script.entries[at] = msgspec.structs.replace(answered, revision=made.revision)
+    assert [commit.by.asked.subresource for commit in Trial(script.ends()).commits if commit.by] == ["status"]

@@ -11,7 +11,7 @@ from math import fsum, sqrt
 
 import msgspec
 
-from staleproof.core.fault import AnyFault
+from staleproof.core.fault import AnyFault, HideOwnWrite
 from staleproof.core.operator.edge import Edge
 from staleproof.core.plan.coverage import moments, occasions
 from staleproof.core.plan.plan import Plan
@@ -48,6 +48,7 @@ _HARMFUL = frozenset(
 )
 """What these forbid deletes what is live, or makes it twice: what a user loses by that cannot be mended, so to try one of them is
 worth twice as much."""
+_TWICE = "no-duplicate-create"
 Cells = set[tuple[str, ...]]
 
 
@@ -163,8 +164,10 @@ def _workload(plan: Plan) -> bytes:
 
 
 def _cells(plan: Plan) -> Cells:
-    """Which requirements it tries with which faults."""
-    return {(aim, fault) for aim in plan.aims for fault in ({each.tag for each in plan.faults} or {""})}
+    """Which requirements it tries with which faults. What is made twice while its creates are hidden is of one kind, and another
+    kind says nothing of it."""
+    faults = {(each.tag, each.resource if isinstance(each, HideOwnWrite) else "") for each in plan.faults} or {("", "")}
+    return {(aim, fault, resource if aim == _TWICE else "") for aim in plan.aims for fault, resource in faults}
 
 
 def _details(plan: Plan) -> Cells:

@@ -10,7 +10,7 @@ from rich.text import Text
 from staleproof.checks.story.narrative import Story
 from staleproof.checks.story.why import Section
 from staleproof.checks.verdict import Outcome, Verdict
-from staleproof.report.ending import screen, summed_up
+from staleproof.report.ending import screen, summed_up, width_of
 from staleproof.report.inert import inert
 from staleproof.report.model import Report
 from staleproof.report.terminal import sentence, table
@@ -18,7 +18,6 @@ from staleproof.report.terminal import sentence, table
 if TYPE_CHECKING:  # `staleproof check` does not wait for the imports of what runs trials
     from staleproof.assess.run.notes import Notes
 
-_NARROWEST = 80
 _MARKS = {
     Outcome.PASS: ("✓", "green"),
     Outcome.FAIL: ("✗", "bold red"),
@@ -101,7 +100,8 @@ def concluded(notes: "Notes", console: Console, *, in_words: bool = True, verbos
 
 def show_screen(report: Report, notes: "Notes", console: Console) -> None:
     """What came of a run, on one screen."""
-    for line in screen(summed_up(report), max(console.width, _NARROWEST), more=str(notes.main_report)):
+    width = width_of(console.width, is_terminal=console.is_terminal)
+    for line in screen(summed_up(report), width, more=str(notes.main_report)):
         console.print(line, highlight=False, soft_wrap=True)
 
 

@@ -18,13 +18,12 @@ from staleproof.assess.store.run_folder import RunFolder, new_run_folder
 from staleproof.core.plan.masking import masked_arguments
 from staleproof.plugin import BEGAN, VERBOSITY
 from staleproof.plugin.options import given, is_seed_new, seed_of, settings_of
-from staleproof.report.ending import screen, summed_up
+from staleproof.report.ending import screen, summed_up, width_of
 from staleproof.report.live import STOPPING
 from staleproof.report.model import Report
 from staleproof.report.terminal import sentence, table
 from staleproof.settings import in_words
 
-_NARROWEST = 80
 NOTES = pytest.StashKey[Notes]()
 _SHOWN = pytest.StashKey[Report]()
 """What a run that was interrupted had shown before everything was stopped."""
@@ -121,7 +120,7 @@ def _print(terminal: pytest.TerminalReporter, *shown: RenderableType) -> None:
 
 
 def _width(terminal: pytest.TerminalReporter) -> int:
-    return max(terminal._tw.fullwidth, _NARROWEST)
+    return width_of(terminal._tw.fullwidth, is_terminal=bool(terminal.isatty))
 
 
 def conclude(notes: Notes, terminal: pytest.TerminalReporter) -> None:

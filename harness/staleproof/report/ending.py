@@ -3,8 +3,9 @@
 `summed_up` decides what is said, `screen` how much of that there is room for, and how it looks.
 """
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -24,6 +25,7 @@ from staleproof.report.terminal import STYLES, time_split
 MOST_LINES = 36
 """So many lines the end has at most; with what pytest says besides it fits 40."""
 _MOST_IN_FULL, _MOST_NAMES = 3, 3
+_NARROWEST, _OF_A_FILE = 80, 160
 _MARKS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.INCONCLUSIVE: "?", Outcome.NOT_EXERCISED: "–"}  # noqa: RUF001  # a dash on purpose
 
 
@@ -134,6 +136,12 @@ def summed_up(report: Report) -> Ending:
         left_out=tuple(_left_out(report)),
         time=time_split(report),
     )
+
+
+def width_of(width: int, *, is_terminal: bool, environ: Mapping[str, str] = os.environ) -> int:
+    """How wide the lines may be, where one is said to be that wide: a file has no width, whatever stands for it, unless the user
+    says one (`COLUMNS`)."""
+    return max(width, _NARROWEST if is_terminal or environ.get("COLUMNS") else _OF_A_FILE)
 
 
 def screen(ending: Ending, width: int, *, more: str) -> list[Text]:

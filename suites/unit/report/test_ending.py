@@ -9,7 +9,7 @@ import pytest
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS
 from staleproof.checks.verdict import Outcome
-from staleproof.report.ending import MOST_LINES, Ending, FindingSummary, Row, screen, summed_up
+from staleproof.report.ending import MOST_LINES, Ending, FindingSummary, Row, screen, summed_up, width_of
 from staleproof.report.model import EndedSearch, LeftOut, Report
 
 from . import runs
@@ -238,3 +238,11 @@ def test_a_finding_that_was_not_confirmed_comes_with_the_command_that_runs_it_ag
     doubt = verdict(FIRST, UNKNOWN, why="unconfirmed, because the run ended first: its view is old")
     shown = lines(runs.report(trial("gw1-003", doubt, unconfirmed=is_unconfirmed), artefacts="elsewhere"))
     assert ("    again: staleproof replay gw1-003 --dir=elsewhere" in shown) == is_unconfirmed
+
+
+@pytest.mark.parametrize(
+    ("width", "is_terminal", "columns", "expected"),
+    [(100, True, "", 100), (40, True, "", 80), (80, False, "", 160), (80, False, "80", 80), (200, False, "", 200)],
+)
+def test_a_file_has_no_width(width: int, expected: int, columns: str, *, is_terminal: bool) -> None:
+    assert width_of(width, is_terminal=is_terminal, environ={"COLUMNS": columns}) == expected

@@ -184,6 +184,7 @@ def _run_all(runs: _Runs, named: Sequence[Found], samples: Samples, selection: S
         shares_plans=True,
         unmade=session.references.unmade,
         unfinished=lambda seconds: notes.note(Note(unfinished_seconds=seconds)),
+        helped=lambda seconds: notes.note(Note(helping_seconds=seconds)),
     )
     named = selection.of("", named)
     selected = [each for family in FAMILIES for each in queue.selected("", family)]

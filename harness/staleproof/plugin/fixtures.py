@@ -315,6 +315,7 @@ def staleproof_queue(
         unmade=lambda plan: pytestconfig.stash[SESSION].references.unmade(plan) if SESSION in pytestconfig.stash else 0.0,
         assist=lambda: SESSION in pytestconfig.stash and pytestconfig.stash[SESSION].wanted.make_one(),
         unfinished=lambda seconds: notes.note(Note(unfinished_seconds=seconds)),
+        helped=lambda seconds: notes.note(Note(helping_seconds=seconds)),
         ended=plan_ended(reports, notes.baseline),
     )
     with plain_errors():

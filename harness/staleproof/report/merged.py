@@ -75,6 +75,7 @@ def merged(reports: Sequence[Report]) -> tuple[Report, dict[str, Kept]]:
         learning_seconds=max(each.learning_seconds for each in parts),
         unlearnt=any(each.unlearnt for each in parts),
         unfinished_seconds=sum(each.unfinished_seconds for each in parts),
+        helping_seconds=sum(each.helping_seconds for each in parts),
         refused=dict(sum((Counter(each.refused) for each in parts), Counter())),
         ended_searches=tuple(
             dict.fromkeys(

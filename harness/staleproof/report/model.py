@@ -223,6 +223,7 @@ class Report(_Struct, frozen=True, kw_only=True):
         learning_seconds: how long it took until it was known what the controller does without faults, by the slowest worker.
         unlearnt: the time was over before that.
         unfinished_seconds: what all workers spent on plans that were begun and not over in time.
+        helping_seconds: what they spent on runs that other workers' trials had to be compared with, or be confirmed by.
         ended_searches: what was not drawn on because of a new finding.
         artefacts: the folder that holds the run folder, where a command has to name it (`--dir`); empty: it looks there anyway.
     """
@@ -249,6 +250,7 @@ class Report(_Struct, frozen=True, kw_only=True):
     learning_seconds: float = 0.0
     unlearnt: bool = False
     unfinished_seconds: float = 0.0
+    helping_seconds: float = 0.0
     refused: dict[str, int] = {}
     ended_searches: tuple[EndedSearch, ...] = ()
     artefacts: str = ""

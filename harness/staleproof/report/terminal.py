@@ -283,6 +283,8 @@ def time_split(report: Report) -> str:
         "reconciling once more": total.after,
         "confirming": sum(trial.confirming_seconds for trial in report.trials),
     }
+    if report.helping_seconds:
+        parts["for other workers' trials"] = report.helping_seconds
     if report.unfinished_seconds:
         parts["plans that were not over in time"] = report.unfinished_seconds
     seconds = sorted(trial.seconds for trial in report.trials)

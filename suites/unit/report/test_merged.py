@@ -124,9 +124,9 @@ def test_a_plan_that_another_run_had_time_for_is_not_left_out() -> None:
 def test_what_is_so_of_one_is_so_of_all() -> None:
     search = EndedSearch(scenario="restart", primary="a", plans=3, requirement=CORE[0], found="x", trial="002")
     odd = replace(PARTS[0], partial=True, unlearnt=True, minutes=3.0, learning_seconds=9.0, ended_searches=(search,), seed="8")
-    odd = replace(odd, unfinished_seconds=4.0)
-    made, _ = merged([odd, replace(PARTS[1], minutes=5.0, unfinished_seconds=3.0)])
-    assert made.unfinished_seconds == 7.0
+    odd = replace(odd, unfinished_seconds=4.0, helping_seconds=1.0)
+    made, _ = merged([odd, replace(PARTS[1], minutes=5.0, unfinished_seconds=3.0, helping_seconds=1.5)])
+    assert (made.unfinished_seconds, made.helping_seconds) == (7.0, 2.5)
     assert (made.partial, made.unlearnt, made.minutes, made.learning_seconds) == (True, True, 5.0, 9.0)
     assert (made.seed, made.ended_searches[0].trial) == ("8, 7", "s1-002")
     assert merged(PARTS[:2])[0].minutes is None

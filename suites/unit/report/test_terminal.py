@@ -101,10 +101,11 @@ def test_an_error_that_the_log_has_without_any_fault_is_reported() -> None:
 def test_where_no_trial_was_over_more_time_by_far_is_advised_and_it_is_reported_what_was_spent() -> None:
     late = LeftOut(scenario="streams", title="a", aims=(FIRST,))
     of = msgspec.structs.replace(report(), wanted=(FIRST,), left_out=(late,) * 140, minutes=10.0, unfinished_seconds=1200.4)
+    of = msgspec.structs.replace(of, helping_seconds=70.0)
     assert "--staleproof-minutes 31" in sentence(of)
     one = msgspec.structs.replace(aims(report((verdict(FIRST, IDLE),)), FIRST), wanted=(FIRST,), left_out=of.left_out, minutes=10.0)
     assert "--staleproof-minutes 31" in sentence(one)
-    assert any("plans that were not over in time 1200 s" in line for line in lines(of, width=200))
+    assert any("for other workers' trials 70 s, plans that were not over in time 1200 s" in line for line in lines(of, width=200))
     assert not any("not over in time" in line for line in lines(report(PASSED), width=200))
 
 

@@ -74,9 +74,9 @@ class Note(msgspec.Struct, omit_defaults=True):
     `claim` tells a trial apart from all others that were not run for the same purpose; empty: there are no others. `refused` counts
     what the controller asked for and may not do, since the note before. `wanted` are requirements that have to be exercised.
     `learning_seconds`: how long it took until it was known what the controller does without faults; `unlearnt`: the time was over
-    before that. `unfinished_seconds`: what was spent on a plan that was not over in time. `stopped`: plans were not run, because
-    the run was to stop. `deselected`: tests of the suite that were not to be run. `idle`: the controller gives a family of plans no
-    occasion, so none was run.
+    before that. `unfinished_seconds`: what was spent on a plan that was not over in time; `helping_seconds`: what was spent on what
+    other workers' trials have to be compared with. `stopped`: plans were not run, because the run was to stop. `deselected`: tests
+    of the suite that were not to be run. `idle`: the controller gives a family of plans no occasion, so none was run.
 
     For a user who watches: `doing`, what the worker does from now on; `ahead`, the plans of the run, with the seconds that each is
     expected to take; `over`, the plan that is over, and `took`, the seconds that it took with all that it was compared with.
@@ -95,6 +95,7 @@ class Note(msgspec.Struct, omit_defaults=True):
     learning_seconds: float = 0.0
     unlearnt: bool = False
     unfinished_seconds: float = 0.0
+    helping_seconds: float = 0.0
     stopped: bool = False
     deselected: tuple[str, ...] = ()
     idle: bool = False
@@ -126,6 +127,7 @@ class Notes:
         learning_seconds: until it was known what the controller does without faults.
         unlearnt: the time was over before that.
         unfinished_seconds: what all workers spent on plans that were not over in time.
+        helping_seconds: and on what others' trials have to be compared with.
         stopped: plans were not run, because the run was to stop.
         deselected: tests of the suite that were not to be run.
         idle: a family of plans had none for this controller: a run without any trial has a report all the same.
@@ -156,6 +158,7 @@ class Notes:
     learning_seconds: float = 0.0
     unlearnt: bool = False
     unfinished_seconds: float = 0.0
+    helping_seconds: float = 0.0
     stopped: bool = False
     deselected: set[str] = field(default_factory=set)
     idle: bool = False
@@ -349,6 +352,7 @@ class Notes:
             learning_seconds=round(self.learning_seconds, 1),
             unlearnt=self.unlearnt,
             unfinished_seconds=round(self.unfinished_seconds, 1),
+            helping_seconds=round(self.helping_seconds, 1),
             left_out=tuple(sorted(self.left_out, key=lambda plan: (plan.scenario, plan.title))),
             ended_searches=tuple(sorted(self.ended, key=lambda search: (search.scenario, search.primary))),
             artefacts=named_artefacts(self.folder),
@@ -393,6 +397,7 @@ class Notes:
         self.learning_seconds = max(self.learning_seconds, note.learning_seconds)
         self.unlearnt = self.unlearnt or note.unlearnt
         self.unfinished_seconds += note.unfinished_seconds
+        self.helping_seconds += note.helping_seconds
         self.stopped = self.stopped or note.stopped
         self.deselected |= set(note.deselected)
         self.idle = self.idle or note.idle

@@ -118,6 +118,7 @@ class Queue:
         unmade: of the runs without faults that a plan is compared with, the part that no worker has made yet.
         assist: makes a run that another worker's trial has to be compared with; whether there was one to make.
         unfinished: takes the seconds that a plan took that was begun and not over in time.
+        helped: takes the seconds that something took that another worker's trial has to be compared with.
         ended: takes each trial with its test, and the seconds that it took with all that it was compared with.
     """
 
@@ -133,6 +134,7 @@ class Queue:
     unmade: Callable[[Plan], float] = lambda plan: 0.0
     assist: Callable[[], bool] = lambda: False
     unfinished: Callable[[float], None] = lambda seconds: None
+    helped: Callable[[float], None] = lambda seconds: None
     ended: Callable[[str, Result, float], None] = lambda test, result, seconds: None
     _families: Mapping[str, Family] = field(default_factory=dict)
     _jobs: dict[str, list[Job]] = field(default_factory=dict)
@@ -263,8 +265,12 @@ class Queue:
 
     def _assists(self) -> bool:
         """Whether there was something to make for another worker. What goes wrong with it is noted, and ends no test here."""
+        began = time.monotonic()
         try:
-            return self._helps and self.assist()
+            is_made = self._helps and self.assist()
+            if is_made:
+                self.helped(time.monotonic() - began)
+            return is_made
         except Exception as err:
             self.note(err)
             self._helps = False

@@ -189,8 +189,10 @@ def test_what_another_worker_waits_for_comes_before_the_next_plan(tmp_path: Path
         del wanted[:1]
         return bool(made)
 
-    worker.come(worker.queue(assist=assist), "a")
+    seconds: list[float] = []
+    worker.come(worker.queue(assist=assist, helped=seconds.append), "a")
     assert worker.began == ["comparison", "another", "a0", "a1"]
+    assert len(seconds) == 2
 
 
 @pytest.mark.io

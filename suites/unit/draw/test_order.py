@@ -60,6 +60,7 @@ def test_something_is_expected_of_every_plan_and_each_has_its_place(of: Observed
 HIDDEN, OTHER = HideOwnWrite(resource=PODS), HideOwnWrite(resource="services")
 TWICE = ("no-duplicate-create",)
 PAST, HELD = PastSnapshot(resource=WIDGETS, window=Window(2)), HoldStream(resource=WIDGETS)
+INPUTS = structs.replace(plan(HELD, aims=("a",)), scenario="inputs")
 
 
 @pytest.mark.parametrize(
@@ -70,11 +71,12 @@ PAST, HELD = PastSnapshot(resource=WIDGETS, window=Window(2)), HoldStream(resour
         ([plan(HELD, aims=("a",)), plan(PAST, aims=("a",))], [1, 0]),  # one that has shown more
         ([plan(HELD, aims=("settles",)), plan(HELD, aims=("no-duplicate-create",))], [1, 0]),  # what does more harm
         ([plan(HELD, aims=("a",)), plan(HELD, aims=("a",)), plan(HoldStream(resource=PODS), aims=("a",))], [0, 2, 1]),  # resource
+        ([INPUTS, INPUTS, INPUTS, plan(HELD, aims=("a",))], [0, 1, 3, 2]),  # what a primary needs, for itself and twice as much
         ([plan(each, aims=TWICE) for each in (HIDDEN, HIDDEN, OTHER)] + [plan(PAST, aims=("a",))], [0, 2, 3, 1]),  # kind
         ([plan(PAST), plan(PAST, aims=("a",))], [1, 0]),  # one that says what it is for
         ([plan(aims=("a",)), plan(aims=("a",)), plan(aims=("b",))], [0, 2, 1]),  # without any fault
     ],
-    ids=["requirements", "faults", "share", "harm", "resources", "kinds", "aims", "no faults"],
+    ids=["requirements", "faults", "share", "harm", "resources", "inputs", "kinds", "aims", "no faults"],
 )
 def test_what_was_not_tried_before_comes_first(plans: list[Plan], order: list[int]) -> None:
     assert list(most_valuable_first(plans, [1.0] * len(plans))) == order

@@ -25,6 +25,8 @@ from staleproof.report.model import Word, encode
 from ..judged import HISTORIES
 from ..report import runs
 
+NEEDED = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"size": "3"}}
+
 
 def invoke(*arguments: object, command: Command = check) -> Result:
     return CliRunner().invoke(command, [str(argument) for argument in arguments], standalone_mode=False)
@@ -44,7 +46,8 @@ def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (under_way / HISTORY).write_bytes(data)
         run.keep_reference(under_way, stored)
         references.append(stored)
-    header = structs.replace(history.header, plan=run.keep_manifests(history.header.plan))
+    plan = structs.replace(history.header.plan, before=(NEEDED,))
+    header = structs.replace(history.header, plan=run.keep_manifests(plan))
     _, data = sealed(replace(history, header=header, references=tuple(references)))
     (path / "gw1" / "trials" / "gw1-007").mkdir(parents=True)
     (path / "gw1" / "trials" / "gw1-007" / HISTORY).write_bytes(data)
@@ -94,7 +97,9 @@ def test_an_export_needs_no_run_folder(trial: Path, tmp_path: Path) -> None:
     assert invoke(trial, "--output", elsewhere, command=export).return_value == 0
     assert elsewhere.read_bytes() == Path("now-gw1-007.jsonl.gz").read_bytes()
     shutil.rmtree(".staleproof")
-    assert decode(elsewhere.read_bytes()) == decode((HISTORIES / "naive-hidden-creates.jsonl").read_bytes())
+    expected = decode((HISTORIES / "naive-hidden-creates.jsonl").read_bytes())
+    plan = structs.replace(expected.header.plan, before=(NEEDED,))
+    assert decode(elsewhere.read_bytes()) == replace(expected, header=structs.replace(expected.header, plan=plan))
     assert invoke(elsewhere).return_value == 1
 
 
@@ -212,3 +217,10 @@ def test_what_the_report_of_the_run_did_not_confirm_is_said(said: Word, trial: P
 
     assert (f"note: {doubt}" in invoke("gw1-007").output) == (said == runs.UNKNOWN)
     assert (f"**Not confirmed: {doubt}.**" in invoke("gw1-007", command=issue).output) == (said == runs.UNKNOWN)
+
+
+def test_what_the_sample_needs_is_in_the_script_of_a_trial_of_a_run(trial: Path) -> None:
+    assert trial.is_dir()
+    script = invoke("gw1-007", command=issue).output
+    assert "kind: ConfigMap" in script
+    assert "put there what the sample needs" not in script

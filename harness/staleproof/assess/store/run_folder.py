@@ -271,12 +271,15 @@ def with_manifests(plan: Plan, path: Path) -> Plan:
     return _run_folder_of(path).with_manifests(plan) if is_detached(plan) else plan
 
 
+def with_needs(history: History, path: Path) -> History:
+    """A history that was read from this file, with the manifests and prerequisites of its plan. UsageError as `with_manifests`."""
+    return replace(history, header=structs.replace(history.header, plan=with_manifests(history.header.plan, path)))
+
+
 def exported(path: Path) -> bytes:
     """A stored history in one file with all that judging it and running its plan again need. UsageError when some of it is missing
     or damaged."""
-    history = read_history(path)
-    header = structs.replace(history.header, plan=with_manifests(history.header.plan, path))
-    return compressed(encode(replace(history, header=header)))
+    return compressed(encode(with_needs(read_history(path), path)))
 
 
 def export_name(path: Path) -> str:

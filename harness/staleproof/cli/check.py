@@ -10,14 +10,12 @@ from rich.text import Text
 from staleproof.assess.run.exit_code import of_trial
 from staleproof.assess.store.reports import reported_trial
 from staleproof.assess.store.run_folder import export_name, exported, find_history, read_history, write_atomically
-from staleproof.assess.trial.suspects import without_suspects
+from staleproof.assess.trial.suspects import judged_alone
 from staleproof.checks.catalog import BY_SLUG
 from staleproof.checks.facts.fault_outcomes import hostility
-from staleproof.checks.judge import judge
 from staleproof.checks.programs import seen_by
 from staleproof.checks.story.narrative import stories
 from staleproof.checks.story.why import why
-from staleproof.checks.verdict import Outcome
 from staleproof.cli.option import artefacts, takes
 from staleproof.cli.show import show_verdicts, show_why
 from staleproof.core.history.programs import programs_of
@@ -41,14 +39,12 @@ def check(history: str, slug: str | None, **options: Any) -> int:  # noqa: ANN40
     console = Console()
     for note in found.notes:
         console.print(Text(inert(f"note: {note}"), style="yellow"))
-    verdicts = judge(found)
+    verdicts = judged_alone(found)
     if copies_in(found.header.plan):
-        verdicts = without_suspects(verdicts)
         console.print("note: this is a sweep of many primaries; only a run of one of them alone brings a finding", style="yellow")
     title = found.header.plan.title or found.header.plan.scenario
     console.print(Text(inert(f"{path}: {title}, {len(found.entries)} entries")), soft_wrap=True)
-    reported = reported_trial(path)
-    for doubt in doubts(reported, [each.requirement for each in verdicts if each.outcome is Outcome.FAIL]) if reported else ():
+    for doubt in doubts(reported_trial(path), verdicts):
         console.print(Text(inert(f"note: {doubt}"), style="yellow"), soft_wrap=True)
     if slug is None:
         show_verdicts(console, verdicts, stories(verdicts, found))

@@ -10,9 +10,8 @@ from staleproof.assess.store.known_findings import read_baseline
 from staleproof.assess.store.pages import PAGE, run_page, trial_page
 from staleproof.assess.store.reports import find_run, is_run, read_report, reported_run, reported_trial
 from staleproof.assess.store.run_folder import export_name, find_history, read_history, with_needs, write_atomically
-from staleproof.checks.judge import judge
+from staleproof.assess.trial.suspects import judged_alone
 from staleproof.checks.story.narrative import stories
-from staleproof.checks.verdict import Outcome
 from staleproof.cli.conformance import matrix, merge, verify
 from staleproof.cli.option import artefacts, settings_of, takes
 from staleproof.report.by_hand import by_hand
@@ -47,10 +46,9 @@ def issue(trial: str, **options: Any) -> int:  # noqa: ANN401  # click's
     Read it before you send it: it has the sample's names and fields in it. Contents of Secrets are left out.
     """
     path = find_history(trial, artefacts(options))
-    found, reported = with_needs(read_history(path), path), reported_trial(path)
-    verdicts = judge(found)
-    failed = [each.requirement for each in verdicts if each.outcome is Outcome.FAIL]
-    click.echo(by_hand(found, stories(verdicts, found), doubts(reported, failed) if reported else ()))
+    found = with_needs(read_history(path), path)
+    verdicts = judged_alone(found)
+    click.echo(by_hand(found, stories(verdicts, found), doubts(reported_trial(path), verdicts)))
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
-from staleproof.checks.verdict import Outcome, Severity, rank
+from staleproof.checks.verdict import Outcome, Severity, Verdict, rank
 from staleproof.core.history.external_series import ExternalSeries
 from staleproof.core.history.time_breakdown import Spent
 from staleproof.core.plan.plan import API_VERSION, ApiVersion
@@ -304,15 +304,14 @@ def reason(slug: str, trials: Sequence[TrialReport], joined: Outcome) -> str:
     return max(reasons, key=lambda each: joined is Outcome.NOT_EXERCISED and each[0], default=(False, ""))[1]
 
 
-def doubts(trial: TrialReport, failed: Sequence[str]) -> list[str]:
-    """What the report of a run says of each of these requirements, which the trial's history fails, where it does not say that it
-    failed: a history alone does not tell whether that came back."""
-    said = {
-        verdict.requirement: verdict for verdict in trial.verdicts if verdict.result != "failed" and verdict.requirement in failed
-    }
-    return [
-        f"the report of its run has {slug} as {each.result}{f', {each.why}' if each.why else ''}" for slug, each in said.items()
+def doubts(trial: TrialReport | None, verdicts: Sequence[Verdict]) -> list[str]:
+    """What the report of a run says of each requirement that the trial's history fails by itself, where it does not say that it
+    failed: a history alone does not tell whether that came back. None: no report has the trial."""
+    failed = {each.requirement for each in verdicts if each.outcome is Outcome.FAIL}
+    said = [
+        each for each in (trial.verdicts if trial is not None else ()) if each.result != "failed" and each.requirement in failed
     ]
+    return [f"the report of its run has {each.requirement} as {each.result}{f', {each.why}' if each.why else ''}" for each in said]
 
 
 def findings(trials: Sequence[TrialReport]) -> list[FindingReport]:

@@ -14,13 +14,16 @@ from click import Command
 from click.testing import CliRunner, Result
 from msgspec import structs
 
+from staleproof.assess.store.pages import trial_page
 from staleproof.assess.store.reports import REPORT
 from staleproof.assess.store.run_folder import HISTORY, RunFolder
 from staleproof.cli.check import check, export
 from staleproof.cli.report import issue
-from staleproof.core.history.history import decode, sealed
+from staleproof.core.history.history import decode, encode, sealed
+from staleproof.core.plan.step import Apply, Together
 from staleproof.errors import UsageError
-from staleproof.report.model import Word, encode
+from staleproof.report.model import Word
+from staleproof.report.model import encode as as_report
 
 from ..judged import HISTORIES
 from ..report import runs
@@ -212,11 +215,12 @@ def test_what_the_report_of_the_run_did_not_confirm_is_said(said: Word, trial: P
     slug = "no-duplicate-create"
     reported = runs.trial("gw1-007", runs.verdict(slug, said, why="unconfirmed, because the run ended first"))
     one = structs.replace(reported, folder="gw1/trials/gw1-007")
-    (trial.parents[2] / REPORT).write_bytes(encode(runs.report(one)))
+    (trial.parents[2] / REPORT).write_bytes(as_report(runs.report(one)))
     doubt = f"the report of its run has {slug} as inconclusive, unconfirmed, because the run ended first"
 
     assert (f"note: {doubt}" in invoke("gw1-007").output) == (said == runs.UNKNOWN)
     assert (f"**Not confirmed: {doubt}.**" in invoke("gw1-007", command=issue).output) == (said == runs.UNKNOWN)
+    assert (f"not confirmed: {doubt}" in trial_page("gw1-007", Path(".staleproof")).sentence) == (said == runs.UNKNOWN)
 
 
 def test_what_the_sample_needs_is_in_the_script_of_a_trial_of_a_run(trial: Path) -> None:
@@ -224,3 +228,18 @@ def test_what_the_sample_needs_is_in_the_script_of_a_trial_of_a_run(trial: Path)
     script = invoke("gw1-007", command=issue).output
     assert "kind: ConfigMap" in script
     assert "put there what the sample needs" not in script
+
+
+def test_a_sweep_by_itself_brings_no_finding(tmp_path: Path) -> None:
+    history = decode((HISTORIES / "naive-hidden-creates.jsonl").read_bytes())
+    plan = history.header.plan
+    first = plan.steps[0]
+    assert isinstance(first, Apply)
+    beside = Apply(object={**first.object, "metadata": {**first.object["metadata"], "name": "sample-b"}})
+    swept = structs.replace(plan, scenario="sweep", steps=(Together(steps=(first, beside)), *plan.steps[1:]))
+    (tmp_path / "sweep.jsonl").write_bytes(encode(replace(history, header=structs.replace(history.header, plan=swept))))
+
+    checked, written = (invoke(tmp_path / "sweep.jsonl", command=each) for each in (check, issue))
+    assert checked.return_value != 1
+    assert "only a run of one of them alone brings a finding" in " ".join(checked.output.split())
+    assert "Look for this" not in written.output

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.checks.verdict import Outcome
+from staleproof.checks.verdict import Outcome, Verdict
 from staleproof.report.model import (
     EndedSearch,
     FaultReport,
@@ -121,4 +121,6 @@ def test_keys_are_camel_case_and_constants_are_written() -> None:
 def test_what_a_history_fails_and_its_run_does_not_is_doubted() -> None:
     failed, passed, other = (requirement.slug for requirement in REQUIREMENTS[:3])
     one = trial("1", verdict(failed, BAD), verdict(passed, UNKNOWN, why="unconfirmed"), verdict(other, IDLE))
-    assert doubts(one, [failed, passed]) == [f"the report of its run has {passed} as inconclusive, unconfirmed"]
+    shown = [Verdict(slug, outcome) for slug, outcome in ((failed, Outcome.FAIL), (passed, Outcome.FAIL), (other, Outcome.PASS))]
+    assert doubts(one, shown) == [f"the report of its run has {passed} as inconclusive, unconfirmed"]
+    assert doubts(None, shown) == []

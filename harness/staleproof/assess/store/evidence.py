@@ -7,11 +7,9 @@ from pathlib import Path
 from staleproof.assess.store.merging import below
 from staleproof.assess.store.reports import read_report
 from staleproof.assess.store.run_folder import HISTORY, read_history
-from staleproof.assess.trial.suspects import without_suspects
-from staleproof.checks.judge import judge
+from staleproof.assess.trial.suspects import judged_alone
 from staleproof.checks.verdict import Outcome
 from staleproof.core.plan.stored import digest, plain
-from staleproof.draw.copies import copies_in
 from staleproof.errors import UsageError
 from staleproof.report.conformance import ConformanceReport, TrialEvidence
 from staleproof.report.model import scored
@@ -53,10 +51,7 @@ def _otherwise(path: Path, trial: TrialEvidence) -> Iterator[str]:
     except UsageError as err:
         yield f"{path}: it cannot be judged again: {err}"
         return
-    verdicts = judge(history)
-    if copies_in(history.header.plan):  # only a run of one of them alone brings a finding
-        verdicts = without_suspects(verdicts)
-    for verdict in verdicts:
+    for verdict in judged_alone(history):
         said = trial.results.get(verdict.requirement, Outcome.NOT_EXERCISED.word)
         may_be = {verdict.outcome.word, *([Outcome.INCONCLUSIVE.word] if verdict.outcome is Outcome.FAIL else [])}
         if said not in may_be:

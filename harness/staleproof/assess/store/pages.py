@@ -4,6 +4,9 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 
+import msgspec
+
+from staleproof.assess.store.reports import reported_trial
 from staleproof.assess.store.run_folder import (
     HISTORY,
     PLAN,
@@ -16,14 +19,13 @@ from staleproof.assess.store.run_folder import (
     with_manifests,
     write_atomically,
 )
-from staleproof.assess.trial.suspects import without_suspects
+from staleproof.assess.trial.suspects import judged_alone
 from staleproof.checks.judge import judge
 from staleproof.checks.story.narrative import stories
 from staleproof.checks.trial import Trial
 from staleproof.core.history.history import History
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.plan import decode as decode_plan
-from staleproof.draw.copies import copies_in
 from staleproof.errors import UsageError
 from staleproof.report.html.comparison import writes
 from staleproof.report.html.document import Attachment, Drawn, Page, Question, Writes
@@ -31,7 +33,7 @@ from staleproof.report.html.draw import Timelines, draw
 from staleproof.report.html.of_run import Kept, Key, key_of, page_of_run, questions
 from staleproof.report.html.of_trial import page_of_trial
 from staleproof.report.html.page import render
-from staleproof.report.model import FindingReport, Report, TrialReport, findings
+from staleproof.report.model import FindingReport, Report, TrialReport, doubts, findings
 
 PAGE = "report.html"
 _MOST, _MOST_OF_PARTIAL, _MOST_QUESTIONS = 20, 3, 5
@@ -71,11 +73,11 @@ def trial_page(text: str, root: Path) -> Page:
     none."""
     path = find_history(text, root)
     history = read_history(path)
-    verdicts = judge(history)
-    if copies_in(history.header.plan):  # only a run of one of them alone brings a finding
-        verdicts = without_suspects(verdicts)
+    verdicts = judged_alone(history)
     name, replay = (path.resolve().parent.name, "") if _is_in_run(path) else (path.name.partition(".")[0], path.name)
-    return page_of_trial(name, history, verdicts, stories(verdicts, history), _attachment(path), replay)
+    page = page_of_trial(name, history, verdicts, stories(verdicts, history), _attachment(path), replay)
+    said = [f"not confirmed: {each}" for each in doubts(reported_trial(path), verdicts)]
+    return msgspec.structs.replace(page, sentence="; ".join([page.sentence, *said]))
 
 
 def _drawn(folder: Path, name: str, finding: FindingReport | None, into: Timelines, *, attach: bool) -> Iterator[Drawn]:

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from staleproof.assess.trial.result import Result
 from staleproof.checks.catalog import BY_SLUG, is_scored
+from staleproof.checks.judge import judge
 from staleproof.checks.trial import indexed
 from staleproof.checks.verdict import Finding, Outcome, Verdict, rank
 from staleproof.core.history.entry import Asked, Committed
+from staleproof.core.history.history import History
 from staleproof.draw.copies import copies_in, mentioned
 
 SUSPECT = "suspect"
@@ -32,6 +34,12 @@ def without_suspects(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """What a sweep whose suspects did not come back alone says: how long something took belongs to runs alone, and what is
     suspected, or in doubt, is not passed."""
     return tuple(map(_of_all, verdicts))
+
+
+def judged_alone(history: History) -> tuple[Verdict, ...]:
+    """What a stored history shows by itself: of a sweep, no finding."""
+    verdicts = judge(history)
+    return without_suspects(verdicts) if copies_in(history.header.plan) else tuple(verdicts)
 
 
 def in_words(sweep: Result) -> str:

@@ -21,7 +21,7 @@ from staleproof.core.history.history import Header, encode_line
 from staleproof.core.plan.plan import Plan
 from staleproof.core.plan.step import Rest
 from staleproof.core.plan.stored import plain
-from staleproof.drive.cluster.api import JSON, Api, ResourceType
+from staleproof.drive.cluster.api import JSON, Api, ApiError, ResourceType
 from staleproof.drive.cluster.control_plane import RUNNER, ControlPlane
 from staleproof.drive.cluster.truth import Truth, watching
 from staleproof.drive.trial.recorder import Recorder
@@ -194,6 +194,24 @@ async def test_objects_made_before_the_new_watch_begins_are_live_and_commits(sta
     assert [entry.type for entry in commits(stage, resource, "early")] == ["ADDED"]
 
 
+async def test_a_definition_whose_spec_changes_leaves_no_gap_if_no_object_changes_with_it(stage: Stage, truth: Truth) -> None:
+    """An operator puts its own CA into it when it starts; the API server then serves its objects from a new storage, which takes no
+    watch for a moment, and none from before it was made."""
+    resource = "levers.truth.example.com"
+    made = crd("levers")
+    await stage.api.apply(await stage.kind(CRDS), "", made)
+    await until(lambda: resource in truth.resources)
+    await followed(stage, truth, resource)
+    made["spec"]["versions"][0]["additionalPrinterColumns"] = [{"name": "size", "type": "string", "jsonPath": ".spec.size"}]
+    await stage.api.apply(await stage.kind(CRDS), "", made)
+    path = (await stage.kind(resource)).path(stage.namespace)
+    await watched(stage.api, path)
+    await asyncio.sleep(1.0)  # truth asks every tenth of that
+    await stage.create("after", resource)
+    await caught_up(truth, stage, resource)
+    assert [entry.name for entry in commits(stage, resource)] == ["first", "after"]
+
+
 async def test_every_kind_is_watched_once_in_the_version_that_is_preferred_of_those_that_it_has(stage: Stage, truth: Truth) -> None:
     """The group prefers v1, which one of the kinds does not have; the other has both, and may be written in either."""
     old, both = "contraptions.truth.example.com", "devices.truth.example.com"
@@ -212,6 +230,17 @@ async def test_every_kind_is_watched_once_in_the_version_that_is_preferred_of_th
     assert [entry.object["apiVersion"] for entry in commits(stage, both, "d")] == ["truth.example.com/v1"]
     assert await stage.api.served("truth.example.com", "Device") == ["truth.example.com/v1", "truth.example.com/v1beta1"]
     assert await stage.api.served("truth.example.com", "Contraption") == ["truth.example.com/v1beta1"]
+
+
+async def watched(api: Api, path: str) -> None:
+    """Wait until the API server takes a watch."""
+    async with limited():
+        while True:
+            try:
+                async with api.watch(path, timeoutSeconds="1"):
+                    return
+            except ApiError:
+                await asyncio.sleep(0.1)
 
 
 async def followed(stage: Stage, truth: Truth, resource: str) -> None:

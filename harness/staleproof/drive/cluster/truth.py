@@ -51,6 +51,7 @@ class Truth:
         self._left_out = set(_SAME_STORAGE)
         self._known: set[str] = set()  # resources of which all that was there is known: what else there is was committed since
         self._deleted: dict[Key, int] = {}
+        self._shown: dict[str, str] = {}  # by resource, the revision up to which a watch has shown all
         self._managed: dict[Key, frozenset[tuple[str, ...]]] = {}
         self._commits: Counter[str] = Counter()
         self._news = asyncio.Condition()
@@ -203,15 +204,30 @@ class Truth:
             await self._lose(kind)
 
     async def _watch_or_list(self, kind: ResourceType, start: str) -> str:
-        """A gap in the direct watch would make the history lie, so it is reported as an entry."""
+        """A gap in the direct watch would make the history lie, so it is reported as an entry. There is none where it goes on from
+        what was shown last; nor, where that is too old, if all is as it was. It is where a new storage has been made, as after a
+        change of the definition's spec."""
+        self._shown[kind.name] = start
         try:
             return await self._watch(kind, start)
-        except (aiohttp.ClientError, OSError, ApiError) as err:
-            if isinstance(err, ApiError) and err.code == 404:
+        except aiohttp.ClientConnectorError as err:
+            await asyncio.sleep(RETRY_SECONDS)
+            why = str(err)
+        except (aiohttp.ClientError, OSError):
+            await asyncio.sleep(RETRY_SECONDS)
+            return self._shown[kind.name]
+        except ApiError as err:
+            if err.code == 404:
                 raise _NotServed from err
-            self._on_entry(Broke(at=time.monotonic(), where="truth", why=f"the direct watch on {kind.name} broke: {err}"))
-        await asyncio.sleep(RETRY_SECONDS)
-        return await self._list(kind)
+            if err.code in _NOT_YET:
+                await asyncio.sleep(RETRY_SECONDS)
+                return self._shown[kind.name]
+            why = str(err)
+        before = self._commits[kind.name]
+        start = await self._list(kind)
+        if self._commits[kind.name] != before:
+            self._on_entry(Broke(at=time.monotonic(), where="truth", why=f"the direct watch on {kind.name} broke: {why}"))
+        return start
 
     async def _lose(self, kind: ResourceType) -> None:
         """It is not served any more: its objects are gone, unless its definition serves another version, or was made again."""
@@ -242,7 +258,7 @@ class Truth:
                         raise ApiError.of(event["object"])
                     if not _has_revision(event["object"]):
                         raise self._leaves_out(kind)
-                    start = event["object"]["metadata"]["resourceVersion"]
+                    self._shown[kind.name] = start = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
                         self._take(kind, event["type"], event["object"])
                 await self._tell_waiters()

@@ -41,10 +41,12 @@ class Body:
     """That of a watch."""
 
     def __init__(self) -> None:
-        self.events: asyncio.Queue[JSON | None] = asyncio.Queue()
+        self.events: asyncio.Queue[JSON | Exception | None] = asyncio.Queue()
 
     async def iter_any(self) -> AsyncIterator[bytes]:
         while (event := await self.events.get()) is not None:
+            if isinstance(event, Exception):
+                raise event
             yield msgspec.json.encode(event) + b"\n"
 
 
@@ -56,6 +58,7 @@ class Cluster(Api):
         self.things: list[ResourceType] = []
         self.lists: dict[str, JSON] = {}
         self.bodies: dict[str, Body] = {}
+        self.begun: list[str] = []  # from which revision each watch was
 
     async def discover(self) -> list[ResourceType]:
         return [CRDS, *self.things]
@@ -65,7 +68,8 @@ class Cluster(Api):
         return self.lists.get(self._plural(path), {"metadata": {"resourceVersion": "1"}, "items": []})
 
     @asynccontextmanager
-    async def watch(self, path: str, **_: str) -> AsyncIterator[aiohttp.StreamReader]:
+    async def watch(self, path: str, **query: str) -> AsyncIterator[aiohttp.StreamReader]:
+        self.begun.append(query["resourceVersion"])
         body = self.bodies[self._plural(path)] = Body()
         yield cast("aiohttp.StreamReader", body)
 
@@ -79,6 +83,13 @@ class Cluster(Api):
     async def event(self, plural: str, type_: str, obj: JSON) -> None:
         self.bodies[plural].events.put_nowait({"type": type_, "object": obj})
         await settled()
+
+    async def broken(self, plural: str, err: Exception) -> None:
+        """The watch breaks, and another is begun."""
+        body = self.bodies[plural]
+        body.events.put_nowait(err)
+        while self.bodies[plural] is body:
+            await asyncio.sleep(0.01)
 
     async def end(self, plural: str) -> None:
         """The watch ends."""
@@ -157,6 +168,36 @@ async def test_a_definition_that_serves_another_version_keeps_its_objects(cluste
         await cluster.end("things")
         assert THINGS.name in truth.resources
     assert told(found) == ["ADDED x", "ADDED y"]
+
+
+async def test_a_watch_whose_connection_breaks_goes_on_from_what_it_has_shown(cluster: Cluster) -> None:
+    found: list[Entry] = []
+    async with watching(cluster, found.append):
+        await settled()
+        await cluster.defined(revision=2)
+        await cluster.event("things", "ADDED", thing("x", 4))
+        await cluster.broken("things", aiohttp.ClientPayloadError("cut"))
+        await cluster.event("things", "ADDED", thing("y", 5))
+    assert told(found) == ["ADDED x", "ADDED y"]
+    assert cluster.begun[-1] == "4"
+    assert not [each for each in found if isinstance(each, Broke)]
+
+
+@pytest.mark.parametrize("now", [("x",), ("x", "y")])
+async def test_what_a_watch_that_is_too_old_may_have_missed_is_a_gap_unless_all_is_as_it_was(
+    cluster: Cluster, now: tuple[str, ...]
+) -> None:
+    found: list[Entry] = []
+    async with watching(cluster, found.append):
+        await settled()
+        await cluster.defined(revision=2)
+        await cluster.event("things", "ADDED", thing("x", 4))
+        items = [thing(name, number) for number, name in enumerate(now, 4)]
+        cluster.lists["things"] = {"metadata": {"resourceVersion": "9"}, "items": items}
+        await cluster.broken("things", ApiError(410, "Expired", "too old resource version: 4 (9)"))
+    assert cluster.begun[-1] == "9"
+    assert told(found) == [f"ADDED {name}" for name in now]
+    assert len([each for each in found if isinstance(each, Broke)]) == len(now) - 1
 
 
 async def test_an_object_made_before_the_first_list_of_a_new_definition_is_a_commit(cluster: Cluster) -> None:

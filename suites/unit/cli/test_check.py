@@ -243,3 +243,10 @@ def test_a_sweep_by_itself_brings_no_finding(tmp_path: Path) -> None:
     assert checked.return_value != 1
     assert "only a run of one of them alone brings a finding" in " ".join(checked.output.split())
     assert "Look for this" not in written.output
+
+
+def test_a_report_that_cannot_be_read_keeps_no_history_from_being_judged(trial: Path) -> None:
+    (trial.parents[2] / REPORT).write_text('{"kind": "of another version"')
+    done = invoke("gw1-007")
+    assert done.return_value == 1, done.exception
+    assert "the report of its run" not in done.output

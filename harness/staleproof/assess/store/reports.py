@@ -51,12 +51,15 @@ def read_report(folder: Path) -> Report:
 
 
 def reported_trial(history: Path) -> TrialReport | None:
-    """What the report of its run says of the trial with this history; None where no report has it."""
-    run = run_above(history)
-    if run is None or not is_run(str(run)):
+    """What the report of its run says of the trial with this history; None where no report has it, or none that can be read."""
+    run, folder = run_above(history), history.resolve().parent
+    if run is None:
         return None
-    folder = history.resolve().parent
-    return next((trial for trial in read_report(run).trials if (run / trial.folder).resolve() == folder), None)
+    try:
+        trials = read_report(run).trials
+    except UsageError:  # the history can be judged all the same
+        return None
+    return next((trial for trial in trials if (run / trial.folder).resolve() == folder), None)
 
 
 def reported_run(folder: Path, report: Report, *, baseline: Baseline = NOTHING, source: str = "") -> ReportedRun:

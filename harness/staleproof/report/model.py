@@ -10,6 +10,7 @@ import msgspec
 
 from staleproof.checks.catalog import BY_SLUG, REQUIREMENTS, is_scored
 from staleproof.checks.verdict import Outcome, Severity, Verdict, rank
+from staleproof.core.grouping import grouped
 from staleproof.core.history.external_series import ExternalSeries
 from staleproof.core.history.time_breakdown import Spent
 from staleproof.core.plan.plan import API_VERSION, ApiVersion
@@ -305,13 +306,16 @@ def reason(slug: str, trials: Sequence[TrialReport], joined: Outcome) -> str:
 
 
 def doubts(trial: TrialReport | None, verdicts: Sequence[Verdict]) -> list[str]:
-    """What the report of a run says of each requirement that the trial's history fails by itself, where it does not say that it
-    failed: a history alone does not tell whether that came back. None: no report has the trial."""
-    failed = {each.requirement for each in verdicts if each.outcome is Outcome.FAIL}
-    said = [
-        each for each in (trial.verdicts if trial is not None else ()) if each.result != "failed" and each.requirement in failed
+    """What the report of a run says of the requirements that the trial's history fails by itself, where it does not say that they
+    failed: a history alone does not tell whether that came back. One line for each reason, without what was found: that is
+    shown anyway. None: no report has the trial."""
+    found = {each.requirement: each.findings[0].because for each in verdicts if each.outcome is Outcome.FAIL}
+    said = [each for each in (trial.verdicts if trial is not None else ()) if each.result != "failed" and each.requirement in found]
+    reasons = grouped(((each.result, each.why.removesuffix(f": {found[each.requirement]}")), each.requirement) for each in said)
+    return [
+        f"the report of its run has {', '.join(slugs)} as {result}{f', {why}' if why else ''}"
+        for (result, why), slugs in reasons.items()
     ]
-    return [f"the report of its run has {each.requirement} as {each.result}{f', {each.why}' if each.why else ''}" for each in said]
 
 
 def findings(trials: Sequence[TrialReport]) -> list[FindingReport]:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from staleproof.checks.catalog import REQUIREMENTS
-from staleproof.checks.verdict import Outcome, Verdict
+from staleproof.checks.verdict import Finding, Outcome, Verdict
 from staleproof.report.model import (
     EndedSearch,
     FaultReport,
@@ -119,8 +119,12 @@ def test_keys_are_camel_case_and_constants_are_written() -> None:
 
 
 def test_what_a_history_fails_and_its_run_does_not_is_doubted() -> None:
-    failed, passed, other = (requirement.slug for requirement in REQUIREMENTS[:3])
-    one = trial("1", verdict(failed, BAD), verdict(passed, UNKNOWN, why="unconfirmed"), verdict(other, IDLE))
-    shown = [Verdict(slug, outcome) for slug, outcome in ((failed, Outcome.FAIL), (passed, Outcome.FAIL), (other, Outcome.PASS))]
-    assert doubts(one, shown) == [f"the report of its run has {passed} as inconclusive, unconfirmed"]
+    failed, one, other, passed = (requirement.slug for requirement in REQUIREMENTS[:4])
+    ended = "unconfirmed, because the run ended first"
+    doubted = [verdict(slug, UNKNOWN, why=f"{ended}: {slug} is violated") for slug in (one, other)]
+    of = trial("1", verdict(failed, BAD), *doubted, verdict(passed, IDLE))
+    shown = [Verdict(slug, Outcome.FAIL, (Finding(f"{slug} is violated", ()),)) for slug in (failed, one, other)]
+    assert doubts(of, [*shown, Verdict(passed, Outcome.PASS)]) == [
+        f"the report of its run has {one}, {other} as inconclusive, {ended}"
+    ]
     assert doubts(None, shown) == []

@@ -51,7 +51,7 @@ class Truth:
         self._left_out = set(_SAME_STORAGE)
         self._known: set[str] = set()  # resources of which all that was there is known: what else there is was committed since
         self._deleted: dict[Key, int] = {}
-        self._shown: dict[str, str] = {}  # by resource, the revision up to which a watch has shown all
+        self._shown: dict[str, str] = {}  # by resource, the revision up to which all was shown
         self._managed: dict[Key, frozenset[tuple[str, ...]]] = {}
         self._commits: Counter[str] = Counter()
         self._news = asyncio.Condition()
@@ -65,10 +65,9 @@ class Truth:
         ]
         self._watched |= {kind.name: kind for kind in new}
         await self._tell_waiters()
-        revisions = await asyncio.gather(*(self._list_new(kind) for kind in new))
-        for kind, start in zip(new, revisions, strict=True):
-            if start is not None:
-                self._spawn(self._follow(kind, start))
+        listed = await asyncio.gather(*(self._list_new(kind) for kind in new))
+        for kind in (kind for kind, is_served in zip(new, listed, strict=True) if is_served):
+            self._spawn(self._follow(kind))
 
     async def _discover_new(self, resource: str) -> None:
         """A CustomResourceDefinition is established a moment before discovery knows of it."""
@@ -154,16 +153,17 @@ class Truth:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def _list_new(self, kind: ResourceType) -> str | None:
-        """The revision at which to begin to watch a resource; None when there is nothing to watch."""
+    async def _list_new(self, kind: ResourceType) -> bool:
+        """Whether there is something to watch."""
         try:
-            return await self._list(kind)
+            await self._list(kind)
         except _NotServed:
             await self._lose(kind)
-            return None
+            return False
+        return True
 
-    async def _list(self, kind: ResourceType) -> str:
-        """Take over the present state, whose revision is returned.
+    async def _list(self, kind: ResourceType) -> None:
+        """Take over the present state.
 
         Differences are commits, but for what was there before truth began.
         """
@@ -180,7 +180,7 @@ class Truth:
             elif known is None or known["metadata"]["resourceVersion"] != item["metadata"]["resourceVersion"]:
                 self._take(kind, "MODIFIED" if known else "ADDED", item)
         self._known.add(kind.name)
-        return str(start)
+        self._shown[kind.name] = str(start)
 
     async def _asked_until_served(self, kind: ResourceType) -> JSON:
         attempts = 0
@@ -195,39 +195,31 @@ class Truth:
                     raise SetupError(f"cannot list {kind.name}: {err}") from err
             await asyncio.sleep(RETRY_SECONDS)
 
-    async def _follow(self, kind: ResourceType, start: str) -> None:
+    async def _follow(self, kind: ResourceType) -> None:
         """Watch for as long as it is served."""
         try:
             while True:
-                start = await self._watch_or_list(kind, start)
+                await self._watch_or_list(kind)
         except _NotServed:
             await self._lose(kind)
 
-    async def _watch_or_list(self, kind: ResourceType, start: str) -> str:
+    async def _watch_or_list(self, kind: ResourceType) -> None:
         """A gap in the direct watch would make the history lie, so it is reported as an entry. There is none where it goes on from
         what was shown last; nor, where that is too old, if all is as it was. It is where a new storage has been made, as after a
         change of the definition's spec."""
-        self._shown[kind.name] = start
         try:
-            return await self._watch(kind, start)
-        except aiohttp.ClientConnectorError as err:
-            await asyncio.sleep(RETRY_SECONDS)
-            why = str(err)
-        except (aiohttp.ClientError, OSError):
-            await asyncio.sleep(RETRY_SECONDS)
-            return self._shown[kind.name]
-        except ApiError as err:
-            if err.code == 404:
-                raise _NotServed from err
-            if err.code in _NOT_YET:
-                await asyncio.sleep(RETRY_SECONDS)
-                return self._shown[kind.name]
-            why = str(err)
+            return await self._watch(kind)
+        except (aiohttp.ClientError, OSError, ApiError) as err:
+            broke = err
+        if isinstance(broke, ApiError) and broke.code == 404:
+            raise _NotServed from broke
+        await asyncio.sleep(RETRY_SECONDS)
+        if _can_go_on(broke):
+            return
         before = self._commits[kind.name]
-        start = await self._list(kind)
+        await self._list(kind)
         if self._commits[kind.name] != before:
-            self._on_entry(Broke(at=time.monotonic(), where="truth", why=f"the direct watch on {kind.name} broke: {why}"))
-        return start
+            self._on_entry(Broke(at=time.monotonic(), where="truth", why=f"the direct watch on {kind.name} broke: {broke}"))
 
     async def _lose(self, kind: ResourceType) -> None:
         """It is not served any more: its objects are gone, unless its definition serves another version, or was made again."""
@@ -245,8 +237,9 @@ class Truth:
             del self.objects[key], self._managed[key]
         return _NotServed(kind.name)
 
-    async def _watch(self, kind: ResourceType, start: str) -> str:
-        """One watch, to its end. Returns the resourceVersion to go on from."""
+    async def _watch(self, kind: ResourceType) -> None:
+        """One watch, to its end, from what was shown last."""
+        start = self._shown[kind.name]
         lasts = str(DIRECT_WATCH_SECONDS)
         async with self._api.watch(kind.path(), resourceVersion=start, allowWatchBookmarks="true", timeoutSeconds=lasts) as body:
             rest = b""
@@ -258,11 +251,10 @@ class Truth:
                         raise ApiError.of(event["object"])
                     if not _has_revision(event["object"]):
                         raise self._leaves_out(kind)
-                    self._shown[kind.name] = start = event["object"]["metadata"]["resourceVersion"]
+                    self._shown[kind.name] = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
                         self._take(kind, event["type"], event["object"])
                 await self._tell_waiters()
-        return start
 
     async def _tell_waiters(self) -> None:
         async with self._news:
@@ -320,6 +312,12 @@ async def watching(api: Api, on_entry: Callable[[Entry], None]) -> AsyncIterator
         finally:
             for task in list(truth.tasks):
                 task.cancel()
+
+
+def _can_go_on(broke: Exception) -> bool:
+    """Whether a watch that broke so may be asked for again from what was shown last: the API server is there, and does not refuse
+    that revision."""
+    return broke.code in _NOT_YET if isinstance(broke, ApiError) else not isinstance(broke, aiohttp.ClientConnectorError)
 
 
 def _key(kind: ResourceType, item: JSON) -> Key:

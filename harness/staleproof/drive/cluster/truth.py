@@ -7,6 +7,7 @@ such objects have no order. Before anything is written down, Secret data is repl
 
 import asyncio
 import hashlib
+import itertools
 import math
 import time
 from collections import Counter
@@ -127,12 +128,16 @@ class Truth:
         kind = self._watched.get(resource)
         if kind is None:
             return {}, math.inf
-        try:
-            answer = await self._api.call("GET", kind.path(namespace))
-        except ApiError as err:
-            if err.code != 404:
-                raise
-            return {}, math.inf
+        for attempt in itertools.count(1):
+            try:
+                answer = await self._api.call("GET", kind.path(namespace))
+                break
+            except ApiError as err:
+                if err.code == 404:
+                    return {}, math.inf
+                if err.code not in _NOT_YET or attempt == _LIST_ATTEMPTS:
+                    raise
+            await asyncio.sleep(RETRY_SECONDS)
         expected = {_key(kind, item): item["metadata"]["resourceVersion"] for item in _items(answer)}
         return expected, revision(answer["metadata"].get("resourceVersion", "")) or 0
 
